@@ -39,12 +39,12 @@ func sheets() map[string]term.Sheet {
 	} {
 		inv.Ended = now.Add(time.Duration(i-5) * time.Hour)
 		if i < 3 {
-			agents.Rows = append(agents.Rows, q.runRow(inv))
+			agents.Rows = append(agents.Rows, q.runRow(i, inv))
 		}
 		if i == 0 {
 			inv.Ended = inv.Ended.AddDate(0, 0, -3)
 		}
-		runs.Rows = append(runs.Rows, q.runRow(inv))
+		runs.Rows = append(runs.Rows, q.runRow(i, inv))
 	}
 
 	sessions := term.Sheet{Columns: sessionColumns}
@@ -54,7 +54,7 @@ func sheets() map[string]term.Sheet {
 		{Profile: "codex", ID: "0b6d1f4e-0000-4000-8000-000000000001", Status: "interrupted", Updated: now.AddDate(0, 0, -40), Invocations: 1, Attempts: 1, Dir: "/srv/文書",
 			Usage: verdict.Usage{InputTokens: 60, OutputTokens: 6, CostUSD: usd(0.01), Estimated: true}, Error: limit},
 	} {
-		sessions.Rows = append(sessions.Rows, q.sessionRow(s))
+		sessions.Rows = append(sessions.Rows, q.sessionRow(0, s))
 	}
 
 	figures := []db.Figures{

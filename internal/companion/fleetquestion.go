@@ -80,19 +80,13 @@ func openFleetRecord(ctx context.Context, from caller, args *arguments, dir stri
 // machineColumn is in the tables of a fleet.
 var machineColumn = term.Column{Heading: "MACHINE", Kind: term.Path, Min: 6}
 
-// withMachines adds the machine that each row comes from behind the first column, if the question is about a fleet.
-func (q *question) withMachines(columns []term.Column, rows [][]term.Piece, machine func(i int) string) ([]term.Column, [][]term.Piece) {
-	if !q.on("fleet") {
-		return columns, rows
-	}
-	columns = slices.Clone(columns)
+// withMachine has the column of machines behind the first.
+func withMachine(columns []term.Column) []term.Column {
+	columns = slices.Insert(slices.Clone(columns), 1, machineColumn)
 	for i := range columns {
 		if redundant := columns[i].Redundant; redundant != nil {
 			columns[i].Redundant = func(row []string) bool { return redundant(slices.Delete(slices.Clone(row), 1, 2)) }
 		}
 	}
-	for i := range rows {
-		rows[i] = slices.Insert(rows[i], 1, term.Styled(term.Plain, oneLine(machine(i), 40)))
-	}
-	return slices.Insert(columns, 1, machineColumn), rows
+	return columns
 }

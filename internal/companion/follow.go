@@ -29,18 +29,14 @@ func (q *question) follow(ctx context.Context, attempts bool) error {
 	first := true
 	for {
 		var newest time.Time
+		var err error
 		if attempts {
-			list, err := q.db.Attempts(ctx, q.filter)
-			list = unseen(list, shown, &newest, func(a db.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
-			if err := errors.Join(err, q.writeAttempts(list, first)); err != nil {
-				return err
-			}
+			err = followed(ctx, q, q.db.Attempts, q.attempts(), first, shown, &newest, func(a db.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
 		} else {
-			list, err := q.db.Invocations(ctx, q.filter)
-			list = unseen(list, shown, &newest, func(i db.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
-			if err := errors.Join(err, q.writeRuns(list, first)); err != nil {
-				return err
-			}
+			err = followed(ctx, q, q.db.Invocations, q.runs(), first, shown, &newest, func(i db.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
+		}
+		if err != nil {
+			return err
 		}
 		if first {
 			first = false
@@ -63,8 +59,11 @@ func (q *question) follow(ctx context.Context, attempts bool) error {
 	}
 }
 
-// unseen drops what was shown before.
-func unseen[T any](list []T, shown map[string]bool, newest *time.Time, name func(T) (string, time.Time)) (fresh []T) {
+// followed lists what was not shown before.
+func followed[T any](ctx context.Context, q *question, ask func(context.Context, db.Filter) ([]T, error), l listing[T], first bool,
+	shown map[string]bool, newest *time.Time, name func(T) (string, time.Time)) error {
+	list, err := ask(ctx, q.filter)
+	var fresh []T
 	for _, one := range list {
 		key, at := name(one)
 		if at.After(*newest) {
@@ -75,5 +74,8 @@ func unseen[T any](list []T, shown map[string]bool, newest *time.Time, name func
 			fresh = append(fresh, one)
 		}
 	}
-	return fresh
+	if len(fresh) == 0 && !first {
+		return err
+	}
+	return errors.Join(err, l.write(q, fresh))
 }

@@ -16,154 +16,145 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// sayNone says that there are no rows to show.
-func (q *question) sayNone(what string) error {
-	if q.json {
-		return nil
+// answered asks the record and answers the question.
+func answered(ctx context.Context, from caller, args *arguments, answer func(*question) error) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
+	defer q.close()
+	if err == nil {
+		err = answer(q)
 	}
-	return term.Line(q.out, message.NothingOnRecord(what))
+	return 0, err
+}
+
+// listing is how rows of one kind are listed: what they are called where there are none, their columns, and the row of the i-th.
+type listing[T any] struct {
+	what    string
+	columns []term.Column
+	row     func(i int, one T) []term.Piece
+	machine func(one T) string // that a row comes from, in a fleet
+}
+
+// write writes a list; with --follow, later rows come below the same headings.
+func (l listing[T]) write(q *question, list []T) error {
+	switch {
+	case q.json:
+		return term.JSONLines(q.out, list)
+	case len(list) == 0:
+		return term.Line(q.out, message.NothingOnRecord(l.what))
+	}
+	columns := l.columns
+	if q.on("fleet") {
+		columns = withMachine(columns)
+	}
+	var rows [][]term.Piece
+	for i, one := range list {
+		row := l.row(i, one)
+		if q.on("fleet") { // behind the first column
+			row = slices.Insert(row, 1, term.Styled(term.Plain, oneLine(l.machine(one), 40)))
+		}
+		rows = append(rows, row)
+	}
+	if q.following != nil {
+		return q.following.Write(q.out, columns, rows)
+	}
+	return term.Table(q.out, columns, rows)
 }
 
 // eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
 func eventsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
-	list, err := q.db.Events(ctx, q.filter, q.text("category"))
-	switch {
-	case err != nil:
-		return 0, err
-	case len(list) == 0:
-		return 0, q.sayNone("events")
-	case q.json:
-		return 0, term.JSONLines(q.out, list)
-	}
-	var rows [][]term.Piece
-	var machines []string
-	for _, e := range list {
-		var m struct {
-			Integration string `json:"integration"`
-			Error       string `json:"error"`
-			Type        string `json:"error_type"`
-			Machine     string `json:"machine"`
-			Retries     int    `json:"retry_count"`
+	return answered(ctx, from, args, func(q *question) error {
+		list, err := q.db.Events(ctx, q.filter, q.text("category"))
+		if err != nil {
+			return err
 		}
-		json.Unmarshal(e.Metadata, &m)
-		rows = append(rows, term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries,
-			oneLine(m.Error, 100)))
-		machines = append(machines, m.Machine)
-	}
-	columns, rows := q.withMachines(eventColumns, rows, func(i int) string { return machines[i] })
-	return 0, term.Table(q.out, columns, rows)
+		return listing[db.Event]{"events", eventColumns, func(_ int, e db.Event) []term.Piece {
+			m := metadataOf(e)
+			return term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries, oneLine(m.Error, 100))
+		}, func(e db.Event) string { return metadataOf(e).Machine }}.write(q, list)
+	})
+}
+
+// metadata is what an event tells that is shown.
+type metadata struct {
+	Integration string `json:"integration"`
+	Error       string `json:"error"`
+	Type        string `json:"error_type"`
+	Machine     string `json:"machine"`
+	Retries     int    `json:"retry_count"`
+}
+
+func metadataOf(e db.Event) (m metadata) {
+	json.Unmarshal(e.Metadata, &m)
+	return m
 }
 
 // sessionsCommand is belay sessions.
 func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
-	if len(q.rest) > 0 {
-		q.filter.Session = q.rest[0]
-	}
-	list, err := q.db.Sessions(ctx, q.filter, q.text("status"))
-	switch {
-	case err != nil:
-		return 0, err
-	case len(list) == 0:
-		return 0, q.sayNone("sessions")
-	case q.json:
-		return 0, term.JSONLines(q.out, list)
-	}
-	var rows [][]term.Piece
-	for _, s := range list {
-		rows = append(rows, q.sessionRow(s))
-	}
-	columns, rows := q.withMachines(sessionColumns, rows, func(i int) string { return list[i].Machine })
-	return 0, term.Table(q.out, columns, rows)
+	return answered(ctx, from, args, func(q *question) error {
+		if len(q.rest) > 0 {
+			q.filter.Session = q.rest[0]
+		}
+		list, err := q.db.Sessions(ctx, q.filter, q.text("status"))
+		if err != nil {
+			return err
+		}
+		return listing[db.Session]{"sessions", sessionColumns, q.sessionRow, func(s db.Session) string { return s.Machine }}.write(q, list)
+	})
 }
 
-func (q *question) sessionRow(s db.Session) []term.Piece {
+func (q *question) sessionRow(_ int, s db.Session) []term.Piece {
 	return term.Cells(q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), outcome(s.Status), s.Invocations, s.Attempts,
 		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200))
 }
 
 // alertsCommand is belay alerts. It delivers pending alerts first.
 func alertsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
-	if !q.on("fleet") { // each machine delivers its own
-		soon, cancel := context.WithTimeout(ctx, 15*time.Second)
-		defer cancel()
-		if err := deliverAlerts(soon, q.db); err != nil {
-			q.say(fmt.Sprintf("cannot deliver alerts: %v", err))
+	return answered(ctx, from, args, func(q *question) error {
+		if !q.on("fleet") { // each machine delivers its own
+			soon, cancel := context.WithTimeout(ctx, 15*time.Second)
+			defer cancel()
+			if err := deliverAlerts(soon, q.db); err != nil {
+				q.say(fmt.Sprintf("cannot deliver alerts: %v", err))
+			}
 		}
-	}
-	list, err := q.db.Alerts(ctx, q.filter)
-	switch {
-	case err != nil:
-		return 0, err
-	case len(list) == 0:
-		return 0, q.sayNone("alerts")
-	case q.json:
-		return 0, term.JSONLines(q.out, list)
-	}
-	var rows [][]term.Piece
-	for _, a := range list {
-		told := term.Styled(term.Warning, "–")
-		switch {
-		case a.Delivered != nil:
-			told = term.Styled(term.Good, q.clock(*a.Delivered))
-		case a.Trouble != "":
-			told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
+		list, err := q.db.Alerts(ctx, q.filter)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
-			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80)))
-	}
-	columns, rows := q.withMachines(alertColumns, rows, func(i int) string { return list[i].Machine })
-	return 0, term.Table(q.out, columns, rows)
+		return listing[db.Alert]{"alerts", alertColumns, func(_ int, a db.Alert) []term.Piece {
+			told := term.Styled(term.Warning, "–")
+			switch {
+			case a.Delivered != nil:
+				told = term.Styled(term.Good, q.clock(*a.Delivered))
+			case a.Trouble != "":
+				told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
+			}
+			return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
+				fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
+		}, func(a db.Alert) string { return a.Machine }}.write(q, list)
+	})
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.
 func auditCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
-	list, err := q.db.Audit(ctx, q.filter, q.text("action"))
-	switch {
-	case err != nil:
-		return 0, err
-	case len(list) == 0:
-		return 0, q.sayNone("")
-	case q.json:
-		return 0, term.JSONLines(q.out, list)
-	}
-	var rows [][]term.Piece
-	for _, a := range list {
-		kind, about, style := "", "", term.Bad
-		if a.Category != "" {
-			kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
+	return answered(ctx, from, args, func(q *question) error {
+		list, err := q.db.Audit(ctx, q.filter, q.text("action"))
+		if err != nil {
+			return err
 		}
-		if a.Severity == "warning" {
-			style = term.Warning
-		}
-		rows = append(rows, term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40), oneLine(a.Message, 100),
-			oneLine(about, 100)))
-	}
-	columns, rows := q.withMachines(auditColumns, rows, func(i int) string { return list[i].Machine })
-	return 0, term.Table(q.out, columns, rows)
+		return listing[db.AuditRow]{"", auditColumns, func(_ int, a db.AuditRow) []term.Piece {
+			kind, about, style := "", "", term.Bad
+			if a.Category != "" {
+				kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
+			}
+			if a.Severity == "warning" {
+				style = term.Warning
+			}
+			return term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40),
+				oneLine(a.Message, 100), oneLine(about, 100))
+		}, func(a db.AuditRow) string { return a.Machine }}.write(q, list)
+	})
 }
 
 // pairs writes a JSON object for the user: step=deploy ticket=42.

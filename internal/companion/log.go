@@ -45,10 +45,10 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 	}
 	if attempts {
 		list, err := q.db.Attempts(ctx, q.filter)
-		return 0, errors.Join(err, q.writeAttempts(list, true))
+		return 0, errors.Join(err, q.attempts().write(q, list))
 	}
 	list, err := q.db.Invocations(ctx, q.filter)
-	return 0, errors.Join(err, q.writeRuns(list, true), q.writeOthers(ctx, list))
+	return 0, errors.Join(err, q.runs().write(q, list), q.writeOthers(ctx, list))
 }
 
 // writeOthers says how many failures there are, in the time of a list of runs, that are not of runs. Those have no labels.
@@ -67,56 +67,22 @@ func (q *question) writeOthers(ctx context.Context, list []db.Invocation) error 
 	return errors.Join(err, term.Line(q.out, fmt.Sprintf("also on record: %s of hooks, MCP servers or Go programs; see: belay events", message.Count(n, "failure"))))
 }
 
-// writeRuns shows a line a run.
-func (q *question) writeRuns(list []db.Invocation, first bool) error {
-	if q.json {
-		return term.JSONLines(q.out, list)
-	}
-	if len(list) == 0 {
-		if !first {
-			return nil
-		}
-		return term.Line(q.out, message.NothingOnRecord(""))
-	}
-	var rows [][]term.Piece
-	for _, i := range list {
-		rows = append(rows, q.runRow(i))
-	}
-	columns, rows := q.withMachines(runColumns, rows, func(i int) string { return list[i].Machine })
-	return q.listed(columns, rows)
+// runs lists a line a run.
+func (q *question) runs() listing[db.Invocation] {
+	return listing[db.Invocation]{"", runColumns, q.runRow, func(i db.Invocation) string { return i.Machine }}
 }
 
-func (q *question) runRow(i db.Invocation) []term.Piece {
+func (q *question) runRow(_ int, i db.Invocation) []term.Piece {
 	return term.Cells(q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags, i.Task), result(i.Status, i.Class),
 		i.Attempts, span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200))
 }
 
-// writeAttempts shows a line an attempt, as the log has them.
-func (q *question) writeAttempts(list []db.Attempt, first bool) error {
-	if q.json {
-		return term.JSONLines(q.out, list)
-	}
-	if len(list) == 0 {
-		if !first {
-			return nil
-		}
-		return term.Line(q.out, message.NothingOnRecord(""))
-	}
-	var rows [][]term.Piece
-	for _, a := range list {
-		rows = append(rows, term.Cells(q.clock(a.Ended), shortID(a.Invocation), a.Attempt, oneLine(a.Profile, 20), oneLine(a.Command, 100),
-			result(a.Status, a.Class), a.ExitCode, span(a.ResponseMS), span(a.WaitMS-a.InnerMS), oneLine(a.Error, 200)))
-	}
-	columns, rows := q.withMachines(attemptColumns, rows, func(i int) string { return list[i].Machine })
-	return q.listed(columns, rows)
-}
-
-// listed writes rows under headings; with --follow, later rows come below the same headings.
-func (q *question) listed(columns []term.Column, rows [][]term.Piece) error {
-	if q.following != nil {
-		return q.following.Write(q.out, columns, rows)
-	}
-	return term.Table(q.out, columns, rows)
+// attempts lists a line an attempt, as the log has them.
+func (q *question) attempts() listing[db.Attempt] {
+	return listing[db.Attempt]{"", attemptColumns, func(_ int, a db.Attempt) []term.Piece {
+		return term.Cells(q.clock(a.Ended), shortID(a.Invocation), a.Attempt, oneLine(a.Profile, 20), oneLine(a.Command, 100),
+			result(a.Status, a.Class), a.ExitCode, span(a.ResponseMS), span(a.WaitMS-a.InnerMS), oneLine(a.Error, 200))
+	}, func(a db.Attempt) string { return a.Machine }}
 }
 
 // result is the class of a run, and whether it is to be repeated or was given up.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/companion/db"
@@ -27,24 +28,14 @@ func (q *question) tree(ctx context.Context) error {
 	}
 	live := underWay()
 	nodes, err := q.db.Tree(ctx, q.filter, live)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case q.json:
-		return term.JSONLines(q.out, nodes)
-	case len(nodes) == 0:
-		return term.Line(q.out, message.NothingOnRecord(""))
 	}
-	running := map[string]bool{}
-	for _, inv := range live {
-		running[inv.ID] = true
-	}
-	var rows [][]term.Piece
 	stems := branches(nodes)
-	for i, n := range nodes {
+	return listing[db.Node]{"", treeColumns, func(i int, n db.Node) []term.Piece {
 		status, ended, attempts, total := term.Styled(term.Plain, "running"), "", "", ""
 		switch {
-		case n.Missing && running[n.ID]:
+		case n.Missing && slices.ContainsFunc(live, func(inv db.Invocation) bool { return inv.ID == n.ID }):
 		case n.Missing:
 			status = term.Styled(term.Faint, message.NotOnRecord())
 		default:
@@ -53,11 +44,9 @@ func (q *question) tree(ctx context.Context) error {
 		if n.Total.Runs > 1 {
 			total = spentInTree(n.Total)
 		}
-		rows = append(rows, term.Cells(ended, shortID(n.ID), stems[i]+oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
-			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)))
-	}
-	columns, rows := q.withMachines(treeColumns, rows, func(i int) string { return nodes[i].Machine })
-	return term.Table(q.out, columns, rows)
+		return term.Cells(ended, shortID(n.ID), stems[i]+oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
+			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200))
+	}, func(n db.Node) string { return n.Machine }}.write(q, nodes)
 }
 
 // underWay are the runs that have not ended.
