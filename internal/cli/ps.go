@@ -148,13 +148,7 @@ func stateOf(r supervise.Record) string {
 		}
 		return message.KilledState(list(r.Left))
 	}
-	if r.State != supervise.StateWaiting {
-		return message.RunningState(r.Attempt)
-	}
-	if r.Until.IsZero() { // it is not known when a slot or a scope is free
-		return message.WaitingState(0, "", r.Reason)
-	}
-	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
+	return overview.RunState(r)
 }
 
 // runStyle is the style of that.

@@ -105,37 +105,13 @@ func fleetPsCommand(ctx context.Context, from caller, args *arguments) (int, err
 		if !r.Started.IsZero() {
 			since = term.Span(time.Since(r.Started))
 		}
-		rows = append(rows, term.Cells(r.Machine, shortID(r.ID), r.PID, oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, runState(&r.Record)))
+		rows = append(rows, term.Cells(r.Machine, shortID(r.ID), r.PID, oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, overview.RunState(r.Record)))
 	}
 	return 0, term.Table(from.Out, fleetPsTable, rows)
 }
 
-// runState says what a run does now.
-func runState(r *supervise.Record) string {
-	switch {
-	case r.State != supervise.StateWaiting:
-		return message.RunningState(r.Attempt)
-	case r.Until.IsZero():
-		return message.WaitingState(0, "", r.Reason)
-	}
-	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
-}
-
-// waiter is the run as one that waits at a gate.
-func (r *fleetRun) waiter() overview.Waiter {
-	return overview.Waiter{ID: r.ID, PID: r.PID, Command: r.Command, Machine: r.Machine}
-}
-
-// fleetGate is a gate of the fleet. Its times are those of this machine's clock.
-type fleetGate struct {
-	gate.Entry
-	Waiting []overview.Waiter `json:"waiting"`
-	// Full says that it is healthy and all its slots are taken.
-	Full bool `json:"full,omitempty"`
-}
-
 // fleetGates are the gates that are not healthy, with the runs that wait at them.
-func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]fleetGate, error) {
+func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overview.Gate, error) {
 	ahead, err := s.Ahead(ctx)
 	if err != nil {
 		return nil, err
@@ -144,32 +120,21 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]fleetGa
 	if err != nil {
 		return nil, err
 	}
-	list := []fleetGate{}
+	list := []overview.Gate{}
 	for _, key := range slices.Sorted(maps.Keys(states)) {
-		g := fleetGate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
-		if g.State.Healthy(time.Now()) {
-			continue
+		// Its times are those of this machine's clock.
+		g := overview.Gate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
+		if !g.State.Healthy(time.Now()) {
+			list = append(list, g)
 		}
-		for _, r := range runs {
-			if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
-				g.Waiting = append(g.Waiting, r.waiter())
-			}
-		}
-		list = append(list, g)
 	}
-	for _, r := range runs { // a healthy gate may have no slot left
-		key, _, full := strings.Cut(strings.TrimPrefix(r.Reason, "gate "), ": "+overview.AllTaken())
-		if r.State != supervise.StateWaiting || !full || slices.ContainsFunc(list, func(g fleetGate) bool { return g.Key == key && !g.Full }) {
-			continue
-		}
-		at := slices.IndexFunc(list, func(g fleetGate) bool { return g.Key == key })
-		if at < 0 {
-			at = len(list)
-			list = append(list, fleetGate{Entry: gate.Entry{Key: key}, Full: true})
-		}
-		list[at].Waiting = append(list[at].Waiting, r.waiter())
+	records := make([]supervise.Record, len(runs))
+	for i := range runs {
+		records[i] = runs[i].Record
 	}
-	return list, nil
+	return overview.WithWaiters(list, records, func(i int) overview.Waiter {
+		return overview.Waiter{ID: runs[i].ID, PID: runs[i].PID, Command: runs[i].Command, Machine: runs[i].Machine}
+	}), nil
 }
 
 // fleetGateTable is that of belay gates.

@@ -47,14 +47,13 @@ func Gates(s *state.State) ([]Gate, error) {
 			gates = append(gates, Gate{Entry: e, Waiting: []Waiter{}})
 		}
 	}
-	return addWaiters(gates, s), nil
+	runs, _ := Runs(s.Records()) // without them, the gates are still shown
+	return WithWaiters(gates, runs, func(i int) Waiter { return Waiter{ID: runs[i].ID, PID: runs[i].Owner.PID, Command: runs[i].Command} }), nil
 }
 
-// addWaiters adds the runs that wait, also for a slot of a gate that is healthy. If they cannot be found, the gates are
-// still shown.
-func addWaiters(gates []Gate, s *state.State) []Gate {
-	runs, _ := Runs(s.Records())
-	for _, r := range runs {
+// WithWaiters adds the runs that wait, also for a slot of a gate that is healthy; waiter tells of the i-th.
+func WithWaiters(gates []Gate, runs []supervise.Record, waiter func(i int) Waiter) []Gate {
+	for i, r := range runs {
 		reason, atGate := strings.CutPrefix(r.Reason, "gate ")
 		if r.State != supervise.StateWaiting || !atGate {
 			continue
@@ -65,7 +64,7 @@ func addWaiters(gates []Gate, s *state.State) []Gate {
 			gates = append(gates, Gate{Entry: gate.Entry{Key: key}, Full: true})
 		}
 		if at >= 0 {
-			gates[at].Waiting = append(gates[at].Waiting, Waiter{ID: r.ID, PID: r.Owner.PID, Command: r.Command})
+			gates[at].Waiting = append(gates[at].Waiting, waiter(i))
 		}
 	}
 	return gates
@@ -98,6 +97,17 @@ func Columns(s gate.State, now time.Time) (state string, since, until time.Time,
 // Closed reports whether nothing may start through the gate now.
 func (g *Gate) Closed(now time.Time) bool {
 	return g.Full || g.State.Hold.Live(now) || g.State.Breaker.At(breaker.Settings{}, now) == breaker.Open
+}
+
+// RunState says what a run does now.
+func RunState(r supervise.Record) string {
+	switch {
+	case r.State != supervise.StateWaiting:
+		return message.RunningState(r.Attempt)
+	case r.Until.IsZero(): // it is not known when a slot or a scope is free
+		return message.WaitingState(0, "", r.Reason)
+	}
+	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
 }
 
 // Runs returns the runs under way, oldest first.
