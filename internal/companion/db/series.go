@@ -221,9 +221,10 @@ func bucketOf(ms int64) int {
 
 // Percentiles of times to the first token in a step of time, in milliseconds.
 type Percentiles struct {
-	At       time.Time
-	N        int64
-	P50, P90 float64
+	At  time.Time `json:"at"`
+	N   int64     `json:"n"`
+	P50 float64   `json:"p50_ms"`
+	P90 float64   `json:"p90_ms"`
 }
 
 // FirstTokens returns how long the first token took, in steps of time. Labels are not known here, and what the filter says of them is not looked at.

@@ -15,13 +15,13 @@ import (
 // Health is how reliable runs were.
 type Health struct {
 	Period
-	Step         string        `json:"step"`
-	Total        Reliability   `json:"total"`
-	Steps        []Step        `json:"steps"`
-	Classes      []ClassCount  `json:"classes"` // of attempts that failed, the most frequent first
-	Profiles     []Reliability `json:"profiles"`
-	FirstTokens  []FirstToken  `json:"first_tokens"`
-	Integrations []Integration `json:"integrations"`
+	Step         string           `json:"step"`
+	Total        Reliability      `json:"total"`
+	Steps        []Step           `json:"steps"`
+	Classes      []ClassCount     `json:"classes"` // of attempts that failed, the most frequent first
+	Profiles     []Reliability    `json:"profiles"`
+	FirstTokens  []db.Percentiles `json:"first_tokens"`
+	Integrations []Integration    `json:"integrations"`
 }
 
 // Reliability is how the runs of a profile have ended, or all of them.
@@ -52,14 +52,6 @@ type ClassCount struct {
 	N     int64  `json:"n"`
 }
 
-// FirstToken is how long the first token took, in milliseconds.
-type FirstToken struct {
-	At  time.Time `json:"at"`
-	N   int64     `json:"n"`
-	P50 float64   `json:"p50_ms"`
-	P90 float64   `json:"p90_ms"`
-}
-
 // Integration is an MCP server or a hook, and how often it has failed.
 type Integration struct {
 	Name   string    `json:"name"`
@@ -81,7 +73,7 @@ func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
 		return nil, err
 	}
 	step, start := s.steps(f, first)
-	v := Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, FirstTokens: []FirstToken{}, Integrations: []Integration{}}
+	v := Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, Integrations: []Integration{}}
 	points, err := s.DB.Series(ctx, f, db.Reliability, start, db.ByClass, db.ByProfile)
 	if err != nil {
 		return nil, err
@@ -92,9 +84,7 @@ func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tokens {
-		v.FirstTokens = append(v.FirstTokens, FirstToken{t.At, t.N, t.P50, t.P90})
-	}
+	v.FirstTokens = append([]db.Percentiles{}, tokens...)
 	return v, s.addLast(ctx, &v, f)
 }
 
