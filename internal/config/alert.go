@@ -71,11 +71,20 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 
 // commandLine reads a command: a list, for there is no shell that could split a text.
 func commandLine(value any) ([]string, error) {
-	list, ok := value.([]any)
-	if !ok || len(list) == 0 {
-		return nil, message.Error(message.MustBeList())
+	args, err := arguments(value, message.MustBeList())
+	if err == nil && len(args) == 0 {
+		err = message.Error(message.MustBeList())
 	}
-	var args []string
+	return args, err
+}
+
+// arguments reads a list of texts, which may be empty; must says so where it is not one.
+func arguments(value any, must string) ([]string, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, message.Error(must)
+	}
+	args := []string{}
 	for _, v := range list {
 		text, ok := v.(string)
 		if !ok {

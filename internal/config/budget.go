@@ -128,42 +128,19 @@ func budgetRules(tables map[string]any) (rules map[string]Budget, key string, er
 }
 
 func budgetRule(table map[string]any) (b Budget, key string, err error) {
-	var terms budget.Terms
-	for key, value := range table {
-		var err error
-		switch key {
-		case "limit":
-			var text string
-			if text, err = flat(value); err == nil {
-				terms.Limit, err = budget.ParseUSD(text)
-			}
-		case "window":
-			text, _ := value.(string)
-			terms.Window, err = budget.ParseWindow(text)
-		case "strict":
-			var ok bool
-			if terms.Strict, ok = value.(bool); !ok {
-				err = message.Error(message.MustBeBool())
-			}
-		case "profile":
-			b.Profiles, err = texts(value, checkProfile)
-		case "directory":
-			b.Directories, err = texts(value, nil)
-			for i := range b.Directories {
-				if b.Directories[i], err = directory(b.Directories[i]); err != nil {
-					break
-				}
-			}
-		case "name":
-			b.Names, err = texts(value, label.CheckName)
-		case "tag":
-			b.Tags, err = texts(value, checkTag)
-		default:
-			err = message.Error(message.UnknownKey("limit", "window", "strict", "profile", "directory", "name", "tag"))
-		}
+	t := &fields{table: table}
+	terms := budget.Terms{Limit: parsed(t, "limit", budget.ParseUSD), Window: parsed(t, "window", budget.ParseWindow), Strict: t.flag("strict")}
+	b.Profiles = t.checked("profile", checkProfile)
+	for _, dir := range t.texts("directory") {
+		dir, err := directory(dir)
 		if err != nil {
-			return b, key, err
+			t.fail("directory", err)
 		}
+		b.Directories = append(b.Directories, dir)
+	}
+	b.Names, b.Tags = t.checked("name", label.CheckName), t.checked("tag", checkTag)
+	if t.close(); t.wrong != nil {
+		return b, t.wrong.key, t.wrong.err
 	}
 	switch {
 	case terms.Limit > 0 && terms.Window == "":

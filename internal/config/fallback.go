@@ -48,17 +48,8 @@ func fallbackArgs(tables map[string]any) (args map[string][]string, key string, 
 			if own != "args" {
 				return nil, key + "." + own, message.Error(message.UnknownKey("args"))
 			}
-			values, ok := value.([]any)
-			if !ok {
-				return nil, key + ".args", message.Error(message.MustBeArgs())
-			}
-			args[name] = []string{} // none at all is an answer too
-			for _, v := range values {
-				text, ok := v.(string)
-				if !ok {
-					return nil, key + ".args", message.Error(message.NotAString(v))
-				}
-				args[name] = append(args[name], text)
+			if args[name], err = arguments(value, message.MustBeArgs()); err != nil { // none at all is an answer too
+				return nil, key + ".args", err
 			}
 		}
 	}

@@ -60,12 +60,15 @@ func (t *fields) text(key string) string {
 }
 
 // texts is a string, or a list of them.
-func (t *fields) texts(key string) []string {
+func (t *fields) texts(key string) []string { return t.checked(key, nil) }
+
+// checked is the same of strings that a check lets through.
+func (t *fields) checked(key string, check func(string) error) []string {
 	value := t.get(key)
 	if value == nil {
 		return nil
 	}
-	list, err := texts(value, nil)
+	list, err := texts(value, check)
 	if err != nil {
 		t.fail(key, err)
 	}
@@ -122,20 +125,22 @@ func (t *fields) codes(key string, low, high int) (list []int) {
 }
 
 // duration is a duration, written as in all settings.
-func (t *fields) duration(key string) time.Duration {
+func (t *fields) duration(key string) time.Duration { return parsed(t, key, ParseDuration) }
+
+// parsed is what a value means; zero if there is none.
+func parsed[T any](t *fields, key string, parse func(string) (T, error)) (v T) {
 	value := t.get(key)
 	if value == nil {
-		return 0
+		return v
 	}
 	text, err := flat(value)
 	if err == nil {
-		var d time.Duration
-		if d, err = ParseDuration(text); err == nil {
-			return d
-		}
+		v, err = parse(text)
 	}
-	t.fail(key, err)
-	return 0
+	if err != nil {
+		t.fail(key, err)
+	}
+	return v
 }
 
 // inner is a table in the table; an empty one if there is none.
