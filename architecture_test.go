@@ -107,8 +107,6 @@ var arrows = map[string][]string{
 	"internal/e2e/smoke":          {},
 	"internal/e2e/upgrade":        {},
 	"internal/e2e/mcp/probe":      {},
-	"internal/lazy":               {},
-	"internal/lookup":             {},
 	"internal/compare":            {}, // a tool: it starts what it compares, and knows nothing of it
 
 	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
@@ -122,9 +120,6 @@ var arrows = map[string][]string{
 	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version", "retry"},
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
-
-// anywhere are packages that any other may import: they say how a variable is laid out, and nothing of Belay.
-var anywhere = []string{"internal/lazy", "internal/lookup"}
 
 // cliArrows are those of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
@@ -204,7 +199,7 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			t.Errorf("package %q has no place in the architecture", name)
 		}
 		for _, imported := range p.Imports {
-			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !slices.Contains(anywhere, to) && !(name == "internal/profile" && isCLI(to)) {
+			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) {
 				t.Errorf("%q must not import %q", name, to)
 			}
 			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "internal/companion/fleet/fleettest" { // which are part of tests
@@ -303,45 +298,6 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// No package that belay is made of makes a map or compiles a regular expression before it is needed: every call would pay for it.
-func TestArchitecture_BelayBuildsNothingAtItsStart(t *testing.T) {
-	for _, path := range list(t, "./cmd/belay")[0].Deps {
-		dir, isOurs := ours(path)
-		if !isOurs {
-			continue
-		}
-		files, _ := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, decl := range file.Decls {
-				ast.Inspect(decl, func(n ast.Node) bool {
-					switch n := n.(type) {
-					case *ast.FuncDecl, *ast.FuncLit:
-						return false
-					case *ast.CompositeLit:
-						if _, isMap := n.Type.(*ast.MapType); isMap && len(n.Elts) > 0 {
-							t.Errorf("%s: a map is built at every start; see internal/lookup", set.Position(n.Pos()))
-						}
-					case *ast.SelectorExpr:
-						from, _ := n.X.(*ast.Ident)
-						if from != nil && (from.Name == "regexp" && strings.HasSuffix(n.Sel.Name, "Compile") || from.Name+"."+n.Sel.Name == "sync.OnceValue" || from.Name+"."+n.Sel.Name == "strings.NewReplacer") {
-							t.Errorf("%s: made at every start; see internal/lazy", set.Position(n.Pos()))
-						}
-					}
-					return true
-				})
-			}
-		}
 	}
 }
 

@@ -4,14 +4,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/belay-run/belay/internal/lazy"
 )
 
 // clockRE matches "3pm", "14:05", "Nov 17, 3am", "Nov 18th, 2026 12:18 AM",
 // "10 July 2026, 11:52", "Monday 9am", "tomorrow at 9:30 am".
-var clockRE = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+var clockRE = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		month   = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?`
 		day     = `(\d{1,2})(?:st|nd|rd|th)?`
@@ -22,7 +21,7 @@ var clockRE = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		clock   = `(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?(?:\s?([ap])\.?m\b\.?)?`
 	)
 	return regexp.MustCompile(`^(?i:` + weekday + joint + date + joint + clock + `)`)
-}}
+})
 
 // The groups of clockRE.
 const (
@@ -44,7 +43,7 @@ const maxClock = 64
 // clockHint reads a clock time at the start of s, with or without date and
 // zone.
 func clockHint(s string, now time.Time) (Hint, bool) {
-	m := clockRE.Get().FindStringSubmatch(s[:min(len(s), maxClock)])
+	m := clockRE().FindStringSubmatch(s[:min(len(s), maxClock)])
 	if m == nil {
 		return Hint{}, false
 	}

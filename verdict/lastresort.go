@@ -1,9 +1,8 @@
 package verdict
 
 import (
+	"sync"
 	"time"
-
-	"github.com/belay-run/belay/internal/lazy"
 )
 
 // LastResort judges a failure by plain signals in a program's own words: "HTTP
@@ -13,7 +12,7 @@ import (
 // complaint from a quotation. It abstains with false.
 func LastResort(o Outcome, now time.Time) (Verdict, bool) {
 	o.Stdout, o.Stderr = lastPart(o.Stdout), lastPart(o.Stderr)
-	return lastResort.Get().Judge(o, now)
+	return lastResort().Judge(o, now)
 }
 
 // lastPart is the end of a stream, where a program says why it stopped. These
@@ -27,13 +26,13 @@ func lastPart(e Excerpt) Excerpt {
 	return ExcerptOf(text[max(len(text)-most, 0):])
 }
 
-var lastResort = lazy.Value[*Rules]{Make: func() *Rules {
+var lastResort = sync.OnceValue(func() *Rules {
 	rules, err := Compile(lastResorts()...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return rules
-}}
+})
 
 // status matches a number as the status of an HTTP answer. It counts only
 // beside a word that makes it one: "HTTP/1.1 429", "status code: 429",

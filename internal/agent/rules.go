@@ -1,17 +1,16 @@
 package agent
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
 // Classes says what the names mean that a CLI, or its service, gives to failures.
-type Classes = lookup.Table[string, verdict.Class]
+type Classes = map[string]verdict.Class
 
 // Rules are rules of a CLI about what it says of failures, which are compiled when they are first asked.
 type Rules struct {
@@ -31,12 +30,12 @@ func (r *Rules) Judge(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) 
 	return r.compiled.Judge(o, now)
 }
 
-var colour = lazy.Regexp("\x1b\\[[0-9;]*m")
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
 // WithoutColour is a text without the sequences that make it coloured.
 func WithoutColour(text string) string {
 	if !strings.Contains(text, "\x1b[") {
 		return text
 	}
-	return colour.Get().ReplaceAllString(text, "")
+	return colour().ReplaceAllString(text, "")
 }

@@ -4,15 +4,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // Grant is how long a client lets a hook run, in seconds.
 type Grant struct {
-	Seconds float64                       // for a hook that has no time of its own
-	Events  lookup.Table[string, float64] // the same for some events
-	Max     lookup.Table[string, float64] // the most that a hook may have at some events
+	Seconds float64            // for a hook that has no time of its own
+	Events  map[string]float64 // the same for some events
+	Max     map[string]float64 // the most that a hook may have at some events
 	// Unit is that of a hook's own time in the file; 0 means seconds.
 	Unit time.Duration
 }
@@ -31,11 +29,11 @@ func (g Grant) hookTimeout(event string, own float64) string {
 	seconds := own
 	if seconds <= 0 {
 		seconds = g.Seconds
-		if s, ok := g.Events.Find(event); ok {
+		if s, ok := g.Events[event]; ok {
 			seconds = s
 		}
 	}
-	if limit, ok := g.Max.Find(event); ok {
+	if limit, ok := g.Max[event]; ok {
 		seconds = min(seconds, limit)
 	}
 	if seconds < 2 {

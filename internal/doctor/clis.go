@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/shim"
@@ -37,7 +38,7 @@ func (c cli) install() string {
 const askTimeout = 15 * time.Second
 
 // versionNumber is compiled when it is needed: most calls of belay do not need it.
-var versionNumber = lazy.Regexp(`\d+\.\d+\.\d+`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // check finds a CLI, asks for its version, and looks whether it is logged in. It makes no network requests itself.
 func (c cli) check() []Finding {
@@ -89,7 +90,7 @@ func Version(path string) (string, error) {
 // askVersion is what a CLI says that it is, and the version in that.
 func askVersion(path string) (said, version string, err error) {
 	said, err = output(path, "--version")
-	return said, versionNumber.Get().FindString(said), err
+	return said, versionNumber().FindString(said), err
 }
 
 // testedText compares a version with those that Belay is tested with.

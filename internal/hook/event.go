@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // event is what the client has called for, as far as it may be on record: no prompt, no tool input.
@@ -41,7 +39,7 @@ func readEvent(head []byte) (e event) {
 		}
 	}
 	e.session = cmp.Or(e.session, conversation)
-	e.action = actions[actionKey.Of(e.name)]
+	e.action = actions[actionKey[e.name]]
 	if e.action == "" {
 		e.action = actions["tool_name"]
 	}
@@ -49,9 +47,9 @@ func readEvent(head []byte) (e event) {
 }
 
 // actionKey is what each event is about, besides a tool: the same that clients match hooks by.
-var actionKey = lookup.Table[string, string]{
-	{"SessionStart", "source"}, {"SessionEnd", "reason"}, {"PreCompact", "trigger"}, {"PostCompact", "trigger"},
-	{"PreCompress", "trigger"}, {"preCompact", "trigger"}, {"sessionEnd", "reason"}, {"Notification", "notification_type"}, {"SubagentStart", "agent_type"}, {"SubagentStop", "agent_type"},
+var actionKey = map[string]string{
+	"SessionStart": "source", "SessionEnd": "reason", "PreCompact": "trigger", "PostCompact": "trigger",
+	"PreCompress": "trigger", "preCompact": "trigger", "sessionEnd": "reason", "Notification": "notification_type", "SubagentStart": "agent_type", "SubagentStop": "agent_type",
 }
 
 // clip shortens a name that comes from the client.

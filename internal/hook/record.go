@@ -7,7 +7,6 @@ import (
 
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -44,7 +43,7 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 func Recorder(record func(journal.Entry)) boundary.Recorder {
 	return func(f boundary.Failure) {
 		e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: f.Name, Attempt: 1, ExitCode: -1,
-			Session: f.Session, ResponseTime: f.Took.Seconds(), ErrorType: classes.Of(f.Cause)}
+			Session: f.Session, ResponseTime: f.Took.Seconds(), ErrorType: classes[f.Cause]}
 		if f.Kind == boundary.KindTool {
 			asTool(&e, f)
 		} else {
@@ -54,9 +53,9 @@ func Recorder(record func(journal.Entry)) boundary.Recorder {
 	}
 }
 
-var classes = lookup.Table[boundary.Cause, verdict.Class]{
-	{boundary.Panicked, verdict.Crash}, {boundary.Exited, verdict.Crash}, {boundary.TimedOut, verdict.Timeout},
-	{boundary.Failed, verdict.Unknown}, {boundary.Cancelled, verdict.Interrupted},
+var classes = map[boundary.Cause]verdict.Class{
+	boundary.Panicked: verdict.Crash, boundary.Exited: verdict.Crash, boundary.TimedOut: verdict.Timeout,
+	boundary.Failed: verdict.Unknown, boundary.Cancelled: verdict.Interrupted,
 }
 
 // asHook makes an entry one about a hook.

@@ -3,19 +3,17 @@ package mcp
 import (
 	"encoding/json"
 	"sort"
-
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // listKind is how a client is told that a list has changed, and what says that it wants to be told.
 type listKind struct{ notice, option string }
 
 // listKinds are the lists of a server, and how a client is told that one has changed.
-var listKinds = lookup.Table[string, listKind]{
-	{"tools/list", listKind{"notifications/tools/list_changed", "toolsListChanged"}},
-	{"prompts/list", listKind{"notifications/prompts/list_changed", "promptsListChanged"}},
-	{"resources/list", listKind{"notifications/resources/list_changed", "resourcesListChanged"}},
-	{"resources/templates/list", listKind{"notifications/resources/list_changed", "resourcesListChanged"}},
+var listKinds = map[string]listKind{
+	"tools/list":               {"notifications/tools/list_changed", "toolsListChanged"},
+	"prompts/list":             {"notifications/prompts/list_changed", "promptsListChanged"},
+	"resources/list":           {"notifications/resources/list_changed", "resourcesListChanged"},
+	"resources/templates/list": {"notifications/resources/list_changed", "resourcesListChanged"},
 }
 
 // compareLists asks a server that was started again for the lists that the client has seen of its predecessor, and tells
@@ -47,7 +45,7 @@ func (c *core) compareLists() {
 // announce tells the client that a list has changed: on each stream where it has asked for that, or else, before there
 // were such streams, at once.
 func (c *core) announce(method string) {
-	kind := listKinds.Of(method)
+	kind := listKinds[method]
 	if c.session.open() {
 		c.out.toClient([]byte(`{"jsonrpc":"2.0","method":"` + kind.notice + `"}`))
 		return

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -16,29 +15,29 @@ type words struct {
 }
 
 // classes has the words of each class of failure.
-var classes = lookup.Table[verdict.Class, words]{
-	{verdict.RateLimit, words{"rate limit", "a rate limit", ""}},
-	{verdict.UsageLimit, words{"usage limit", "its usage limit", ""}},
-	{verdict.Overloaded, words{"overloaded server", "an overloaded server", ""}},
-	{verdict.ServerError, words{"server error", "a server error", ""}},
-	{verdict.Network, words{"network error", "a network error", ""}},
-	{verdict.Timeout, words{"timeout", "a timeout", ""}},
-	{verdict.Stalled, words{"no output", "", ""}},
-	{verdict.BadOutput, words{"no usable answer", "", "gave no usable answer"}},
-	{verdict.SessionBusy, words{"session in use", "", "found its session in use"}},
-	{verdict.Auth, words{"authentication failed", "", "could not authenticate"}},
-	{verdict.Billing, words{"billing problem", "", "has a billing problem"}},
-	{verdict.InvalidRequest, words{"invalid request", "", ""}},
-	{verdict.NotFound, words{"not found", "", ""}},
-	{verdict.TooLarge, words{"too large", "", "exceeded a size limit"}},
-	{verdict.SessionNotFound, words{"session not found", "", "did not find its session"}},
-	{verdict.LimitReached, words{"limit reached", "", "reached one of its limits"}},
-	{verdict.Refused, words{"refused", "", "refused the request"}},
-	{verdict.Blocked, words{"blocked", "", "did nothing"}},
-	{verdict.ToolMissing, words{"command not found", "", ""}},
-	{verdict.Interrupted, words{"interrupted", "", "was interrupted"}},
-	{verdict.Crash, words{"crash", "", ""}},
-	{verdict.BreakerOpen, words{"breaker open", "", ""}},
+var classes = map[verdict.Class]words{
+	verdict.RateLimit:       {"rate limit", "a rate limit", ""},
+	verdict.UsageLimit:      {"usage limit", "its usage limit", ""},
+	verdict.Overloaded:      {"overloaded server", "an overloaded server", ""},
+	verdict.ServerError:     {"server error", "a server error", ""},
+	verdict.Network:         {"network error", "a network error", ""},
+	verdict.Timeout:         {"timeout", "a timeout", ""},
+	verdict.Stalled:         {"no output", "", ""},
+	verdict.BadOutput:       {"no usable answer", "", "gave no usable answer"},
+	verdict.SessionBusy:     {"session in use", "", "found its session in use"},
+	verdict.Auth:            {"authentication failed", "", "could not authenticate"},
+	verdict.Billing:         {"billing problem", "", "has a billing problem"},
+	verdict.InvalidRequest:  {"invalid request", "", ""},
+	verdict.NotFound:        {"not found", "", ""},
+	verdict.TooLarge:        {"too large", "", "exceeded a size limit"},
+	verdict.SessionNotFound: {"session not found", "", "did not find its session"},
+	verdict.LimitReached:    {"limit reached", "", "reached one of its limits"},
+	verdict.Refused:         {"refused", "", "refused the request"},
+	verdict.Blocked:         {"blocked", "", "did nothing"},
+	verdict.ToolMissing:     {"command not found", "", ""},
+	verdict.Interrupted:     {"interrupted", "", "was interrupted"},
+	verdict.Crash:           {"crash", "", ""},
+	verdict.BreakerOpen:     {"breaker open", "", ""},
 }
 
 // noun names a class; empty if there is nothing to name.
@@ -46,12 +45,12 @@ func noun(class verdict.Class) string {
 	if class == verdict.Unknown || class == verdict.OK {
 		return ""
 	}
-	return cmp.Or(classes.Of(class).noun, strings.ReplaceAll(string(class), "_", " ")) // a newer version may have more of them
+	return cmp.Or(classes[class].noun, strings.ReplaceAll(string(class), "_", " ")) // a newer version may have more of them
 }
 
 // clause says what became of a command, as far as its class has words for it; else it is empty.
 func clause(name string, class verdict.Class) string {
-	switch w := classes.Of(class); {
+	switch w := classes[class]; {
 	case w.obstacle != "":
 		return name + " hit " + w.obstacle
 	case w.predicate != "":

@@ -54,7 +54,7 @@ func refusal(key string, r gate.Refusal) string {
 
 // gateReason is the reason that a gate gives, in words: one that begins with a class is "rate_limit of claude".
 func gateReason(reason string) string {
-	if class, _, ok := strings.Cut(reason, " of "); ok && classes.Of(verdict.Class(class)).noun != "" {
+	if class, _, ok := strings.Cut(reason, " of "); ok && classes[verdict.Class(class)].noun != "" {
 		return noun(verdict.Class(class))
 	}
 	return reason

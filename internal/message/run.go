@@ -126,10 +126,10 @@ func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless
 		why = "its key was rejected"
 	case class == verdict.Billing:
 		why = "its account has a billing problem"
-	case classes.Of(class).obstacle != "" && hopeless:
-		why = "it hit " + classes.Of(class).obstacle
-	case classes.Of(class).obstacle != "":
-		why = "it kept hitting " + classes.Of(class).obstacle
+	case classes[class].obstacle != "" && hopeless:
+		why = "it hit " + classes[class].obstacle
+	case classes[class].obstacle != "":
+		why = "it kept hitting " + classes[class].obstacle
 	case hopeless && noun(class) != "":
 		why = noun(class)
 	}

@@ -5,11 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/belay-run/belay/internal/lazy"
 )
 
 //go:embed prices.toml
@@ -43,7 +42,7 @@ type Row struct {
 
 // Rows are those of the list that is built in, and the day on which they were compared with their sources.
 func Rows() (rows []*Row, checked time.Time) {
-	l := builtIn.Get()
+	l := builtIn()
 	for _, v := range l.Vendors {
 		rows = append(rows, v.Models...)
 	}
@@ -51,7 +50,7 @@ func Rows() (rows []*Row, checked time.Time) {
 }
 
 // Holds reports whether the price is the one in force on a day.
-func (r *Row) Holds(day time.Time) bool { return builtIn.Get().row(r.Model, day) == r }
+func (r *Row) Holds(day time.Time) bool { return builtIn().row(r.Model, day) == r }
 
 // IsOf reports whether the price is that of the model, by any of its names.
 func (r *Row) IsOf(model string) bool {
@@ -64,13 +63,13 @@ func (r *Row) IsOf(model string) bool {
 }
 
 // builtIn is the list that comes with the program. It is read when it is needed first.
-var builtIn = lazy.Value[*list]{Make: func() *list {
+var builtIn = sync.OnceValue(func() *list {
 	l, err := parse(pricesTOML)
 	if err != nil {
 		panic("prices.toml: " + err.Error()) // the tests read it
 	}
 	return l
-}}
+})
 
 func parse(text string) (*list, error) {
 	l := &list{rows: map[string][]*Row{}}

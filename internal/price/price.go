@@ -143,7 +143,7 @@ func (t *Table) Find(model string, day time.Time) (p *Price, ok bool) {
 		own := t.own[name]
 		return &own, true
 	}
-	list := builtIn.Get()
+	list := builtIn()
 	for _, name := range spellings(model) {
 		if row := list.row(name, day); row != nil {
 			return &row.Price, true

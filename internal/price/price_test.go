@@ -17,7 +17,7 @@ func TestBuiltIn(t *testing.T) {
 	if err := dec.Decode(&list{}); err != nil {
 		t.Fatal(err)
 	}
-	l := builtIn.Get()
+	l := builtIn()
 	names := map[string]string{}
 	for _, v := range l.Vendors {
 		if v.Name == "" || !strings.HasPrefix(v.Source, "https://") || len(v.Models) == 0 {

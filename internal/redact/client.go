@@ -3,8 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 // client is a program that is given a password on its command line. Its usage has V in the place of the password, X for any other
@@ -48,7 +47,7 @@ var clients = [...]client{
 }
 
 // usages are the clients by their programs.
-var usages = lazy.Value[map[string][][]string]{Make: func() map[string][][]string {
+var usages = sync.OnceValue(func() map[string][][]string {
 	all := map[string][][]string{}
 	for _, c := range clients {
 		for program := range strings.FieldsSeq(c.programs) {
@@ -58,7 +57,7 @@ var usages = lazy.Value[map[string][][]string]{Make: func() map[string][][]strin
 		}
 	}
 	return all
-}}
+})
 
 // byClient returns the passwords on the command lines of [clients].
 func byClient(s string) (found []span) {
@@ -70,7 +69,7 @@ func byClient(s string) (found []span) {
 			continue
 		}
 		j := i + run(s, i, dashed, len(s))
-		if list := usages.Get()[s[i:j]]; list != nil {
+		if list := usages()[s[i:j]]; list != nil {
 			line := wordsAfter(s, j)
 			for _, usage := range list {
 				for n := range line {

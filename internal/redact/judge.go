@@ -1,9 +1,9 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 // The functions of this file say whether what a [rule] has found is a credential.
@@ -116,7 +116,7 @@ func bySeed(s string) (found []span) {
 		return nil
 	}
 	n, last := 0, span{}
-	for _, m := range smallWord.Get().FindAllStringIndex(s, -1) {
+	for _, m := range smallWord().FindAllStringIndex(s, -1) {
 		w := span{m[0], m[1]}
 		if n == 0 || strings.Trim(s[last.to:w.from], " ,\"'") != "" {
 			n, last = 0, w
@@ -135,7 +135,7 @@ func bySeed(s string) (found []span) {
 	return found
 }
 
-var smallWord = lazy.Regexp(`\b[a-z]+\b`)
+var smallWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-z]+\b`) })
 
 // minSeed is the number of words of the shortest phrase.
 const minSeed = 12

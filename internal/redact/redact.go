@@ -17,10 +17,10 @@
 package redact
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 // Marker stands where a credential was.
@@ -109,10 +109,10 @@ func withoutColours(s string) string {
 	if strings.IndexByte(s, 0x1b) < 0 {
 		return s
 	}
-	return colour.Get().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat(" ", len(c)) })
+	return colour().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat(" ", len(c)) })
 }
 
-var colour = lazy.Regexp(`\x1b\[[0-9;]*[mKJH]`)
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*[mKJH]`) })
 
 // withoutMarkers are the parts of spans before a marker in them.
 func withoutMarkers(s string, spans []span) (list []span) {

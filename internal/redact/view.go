@@ -1,14 +1,14 @@
 package redact
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/belay-run/belay/internal/lazy"
 )
 
 // view is a text as a reader would see it, without the encodings that programs print it in. It knows where each byte comes from.
@@ -45,7 +45,7 @@ func (v *view) decode() bool {
 	for i := 0; i < len(s); {
 		piece, end := s[i:i+1], i+1
 		if beginsEscape(s[i]) {
-			if found := escape.Get().FindString(s[i:min(len(s), i+maxEscape)]); found != "" {
+			if found := escape().FindString(s[i:min(len(s), i+maxEscape)]); found != "" {
 				piece, end, changed = unescaped(found), i+len(found), true
 			}
 		}
@@ -66,8 +66,10 @@ func (v *view) decode() bool {
 func beginsEscape(b byte) bool { return strings.IndexByte("\\%&\x1b\xc2\xe2\xef", b) >= 0 }
 
 // escape is what stands for a character, or for none.
-var escape = lazy.Regexp(`^(?:\\+(?:u001[bB]\[[0-9;]*[mKJH]|u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,5}\}|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|[nrtbf])?|` +
-	`%[0-9a-fA-F]{2}|&(?:quot|apos|amp|lt|gt|nbsp|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});|\x1b\[[0-9;]*[mKJH]|[\x{200b}-\x{200d}\x{2060}\x{feff}\x{ad}])`)
+var escape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\\+(?:u001[bB]\[[0-9;]*[mKJH]|u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,5}\}|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|[nrtbf])?|` +
+		`%[0-9a-fA-F]{2}|&(?:quot|apos|amp|lt|gt|nbsp|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});|\x1b\[[0-9;]*[mKJH]|[\x{200b}-\x{200d}\x{2060}\x{feff}\x{ad}])`)
+})
 
 // maxEscape is more than the longest of them has.
 const maxEscape = 48

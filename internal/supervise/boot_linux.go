@@ -4,16 +4,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 // bootID tells this run of the system from the last one, and our namespaces from others. In a container the boot id is
 // the host's, and so may be the directory with the records, but a pid means another process there; in another time
 // namespace the start time of a process is another number.
-func bootID() string { return thisBoot.Get() }
+func bootID() string { return thisBoot() }
 
-var thisBoot = lazy.Value[string]{Make: func() string {
+var thisBoot = sync.OnceValue(func() string {
 	boot := unknownBoot
 	if data, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil && len(data) > 8 {
 		boot = string(data[:8])
@@ -23,7 +22,7 @@ var thisBoot = lazy.Value[string]{Make: func() string {
 		id += "-" + time
 	}
 	return id
-}}
+})
 
 // firstTimeSpace is the time namespace that every system begins with (PROC_TIME_INIT_INO). Hardly any process is in
 // another one, so the name of a record has it only then, as earlier versions of Belay have it.

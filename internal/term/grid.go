@@ -51,7 +51,7 @@ func newGrid(columns []Column, rows [][]Piece, look Look) *grid {
 			}
 			row = row[1:]
 			if look.ASCII {
-				clean[i] = ascii.Get().Replace(clean[i])
+				clean[i] = ascii().Replace(clean[i])
 			}
 		}
 		g.rows, g.styles = append(g.rows, clean), append(g.styles, styles)

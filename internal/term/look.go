@@ -6,8 +6,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -57,6 +57,6 @@ func (l Look) ellipsis() string {
 }
 
 // ascii spells the signs that Belay uses itself; text from elsewhere stays as it is otherwise.
-var ascii = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer {
+var ascii = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer("≥", ">=", "–", "-", "…", "..", "×", "x", "│", "|", "├", "|", "└", "`")
-}}
+})

@@ -3,13 +3,13 @@ package version
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 const module = "github.com/belay-run/belay"
@@ -60,7 +60,7 @@ func Unpair(pair string) (version, format string) {
 }
 
 // pseudo is the end of the version that Go makes up for a commit without a tag. It is compiled when it is needed: every start would pay for it.
-var pseudo = lazy.Regexp(`[-.]\d{14}-[0-9a-f]{12}(\+|$)`)
+var pseudo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}(\+|$)`) })
 
 // of finds our module in a build: it is the main one of our executables, and another of a program that imports us.
 func of(info *debug.BuildInfo) string {
@@ -69,7 +69,7 @@ func of(info *debug.BuildInfo) string {
 			continue
 		}
 		checkout := m == &info.Main && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs" })
-		if checkout && pseudo.Get().MatchString(m.Version) {
+		if checkout && pseudo().MatchString(m.Version) {
 			return unreleased
 		}
 		return strings.TrimPrefix(m.Version, "v")

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // client are the files in which claude has hooks and MCP servers, measured with 2.1.325. What the administrator of a machine has set
@@ -20,7 +19,7 @@ var client = clientfile.Client{
 			Keys: []string{"projects", clientfile.ProjectKey, "mcpServers"}}, // where `claude mcp add` writes
 		{Kind: clientfile.Servers, Scope: clientfile.Project, File: ".mcp.json", Keys: []string{"mcpServers"}},
 	},
-	Grant:  clientfile.Grant{Seconds: 600, Events: lookup.Table[string, float64]{{"SessionEnd", 1.5}}},
+	Grant:  clientfile.Grant{Seconds: 600, Events: map[string]float64{"SessionEnd": 1.5}},
 	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
 	Remote: clientfile.Remote{
 		Kinds: []clientfile.RemoteKind{{Key: "url", Type: "http", Flag: "--transport http"}, {Key: "url", Type: "sse", Flag: "--transport sse"},

@@ -81,7 +81,7 @@ func (f *follower) byComplaint(o verdict.Outcome, now time.Time) verdict.Verdict
 	if !f.limit.resets() {
 		v = f.byWords(text, o, now)
 	}
-	if class, ok := byError.Find(name); ok && v.Class == verdict.Unknown {
+	if class, ok := byError[name]; ok && v.Class == verdict.Unknown {
 		v = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "error " + name}
 	}
 	if v.Retryable || v.Class.Throttle() {
@@ -167,14 +167,14 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 		return v
 	}
-	if class, ok := bySubtype.Find(f.subtype); ok {
+	if class, ok := bySubtype[f.subtype]; ok {
 		return said(class, f.subtype)
 	}
 	if f.subtype == "error_during_execution" && (f.aborted || o.ExitCode == 0 && strings.HasPrefix(text, "[ede_diagnostic]")) {
 		return said(verdict.Interrupted, "interrupted") // before there was a terminal_reason
 	}
 	fine := f.subtype == "success" && !r.IsError
-	if class, ok := byTerminal.Find(r.TerminalReason); ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
+	if class, ok := byTerminal[r.TerminalReason]; ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
 		return said(class, r.TerminalReason)
 	}
 	switch {
@@ -194,7 +194,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 		return f.byWords("", o, now) // the text is the model's
 	case r.StartupFailure != "":
-		class, ok := byStartup.Find(r.StartupFailure)
+		class, ok := byStartup[r.StartupFailure]
 		if !ok {
 			class = verdict.InvalidRequest
 		}
@@ -205,8 +205,8 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if r.StopReason == "refusal" {
 		return said(verdict.Refused, "stop_reason refusal")
 	}
-	if class, ok := byAPIError.Find(r.APIError); ok {
-		if better, ok := refinedByText.Find(r.APIError); ok {
+	if class, ok := byAPIError[r.APIError]; ok {
+		if better, ok := refinedByText[r.APIError]; ok {
 			if v := f.byWords(text, o, now); v.Class == better {
 				return v
 			}
@@ -219,13 +219,13 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if v := f.byWords(text, o, now); v.Class != verdict.Unknown {
 		return v
 	}
-	if class, ok := byType.Find(r.APIErrorType); ok {
+	if class, ok := byType[r.APIErrorType]; ok {
 		return said(class, "api_error_type "+r.APIErrorType)
 	}
 	if class := verdict.OfStatus(r.Status, text); class != verdict.Unknown {
 		return said(class, fmt.Sprintf("api_error_status %d", r.Status))
 	}
-	if class, ok := byError.Find(string(f.complaint.Error)); ok {
+	if class, ok := byError[string(f.complaint.Error)]; ok {
 		return said(class, "error "+string(f.complaint.Error))
 	}
 	return said(verdict.Unknown, "result")
@@ -296,7 +296,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 		return "", "", false
 	}
 	status, _ := strconv.Atoi(strings.TrimSpace(before))
-	class, known := byType.Find(raw.Error.Type)
+	class, known := byType[raw.Error.Type]
 	if status == 529 || !known {
 		class = verdict.OfStatus(status, raw.Error.Message)
 		known = class != verdict.Unknown

@@ -1,15 +1,18 @@
 package claude
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
 // helperFailure matches what claude passes on of a script that helps it.
-var helperFailure = lazy.Regexp(`(?m)^\w+ failed: exited \d+: .*$`)
+var helperFailure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\w+ failed: exited \d+: .*$`)
+})
 
 // ownStderr is what claude itself has written on stderr. It also passes on what its helpers write, and at its very end what
 // a hook has:
@@ -20,7 +23,7 @@ var helperFailure = lazy.Regexp(`(?m)^\w+ failed: exited \d+: .*$`)
 func ownStderr(o verdict.Outcome) string {
 	text := o.Stderr.Text()
 	if strings.Contains(text, " failed: exited ") {
-		text = helperFailure.Get().ReplaceAllString(text, "")
+		text = helperFailure().ReplaceAllString(text, "")
 	}
 	for at := 0; ; {
 		i := strings.Index(text[at:], " hook [")
@@ -37,14 +40,16 @@ func ownStderr(o verdict.Outcome) string {
 }
 
 // logLine matches a line of the log that claude writes to stderr where it is asked to. It holds what tools have printed.
-var logLine = lazy.Regexp(`(?m)^\d{4}-\d\d-\d\dT[\d:.]+Z \[[A-Z]+\] `)
+var logLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[\d:.]+Z \[[A-Z]+\] `)
+})
 
 // byStderr judges by claude's sentences on stderr. What stands there after output of the model or a tool is no reason to
 // repeat anything.
 func (f *follower) byStderr(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
 	stderr := ownStderr(o)
 	v, ok := textRules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(stderr)}, now)
-	if ok && (v.Retryable || v.Class.Throttle()) && (f.hasModelOutput() || logLine.Get().MatchString(stderr)) {
+	if ok && (v.Retryable || v.Class.Throttle()) && (f.hasModelOutput() || logLine().MatchString(stderr)) {
 		return verdict.Verdict{}, false
 	}
 	return v, ok
@@ -54,7 +59,7 @@ func (f *follower) byStderr(o verdict.Outcome, now time.Time) (verdict.Verdict, 
 // be an answer.
 func (f *follower) byLastResort(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
 	text, stderr := f.text.String(), ownStderr(o)
-	if f.hasModelOutput() || strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error") || logLine.Get().MatchString(stderr) {
+	if f.hasModelOutput() || strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error") || logLine().MatchString(stderr) {
 		return verdict.Verdict{}, false
 	}
 	return verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(stderr)}, now)

@@ -3,12 +3,13 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -81,7 +82,9 @@ func overWebSocket(message string) bool {
 }
 
 // silentlyRetried matches what codex has tried several times before it tells of it.
-var silentlyRetried = lazy.Regexp(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
+var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
+})
 
 // silentPause is the least that codex waits before its first silent retry: 0.2 s, give or take a tenth. Each pause is
 // twice as long as the one before.
@@ -94,7 +97,7 @@ func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
 	}
-	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Get().MatchString(message) {
+	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
 		return 0
 	}
 	n := f.silentLimit()

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // client are the files in which codex has hooks and MCP servers, measured with 0.166.0. What the administrator of a machine has set
@@ -19,7 +18,7 @@ var client = clientfile.Client{
 		{Kind: clientfile.Servers, Scope: clientfile.User, HomeVar: "CODEX_HOME", File: "config.toml", HomeFile: ".codex/config.toml", Format: clientfile.TOML, Keys: []string{"mcp_servers"}},
 		{Kind: clientfile.Servers, Scope: clientfile.Project, File: ".codex/config.toml", Format: clientfile.TOML, Keys: []string{"mcp_servers"}},
 	},
-	Grant: clientfile.Grant{Seconds: 600, Events: lookup.Table[string, float64]{{"SessionEnd", 1}}, Max: lookup.Table[string, float64]{{"SessionEnd", 3}}},
+	Grant: clientfile.Grant{Seconds: 600, Events: map[string]float64{"SessionEnd": 1}, Max: map[string]float64{"SessionEnd": 3}},
 	Limits: []clientfile.Limit{{Key: "tool_timeout_sec", Unit: time.Second, Flag: "--timeout"},
 		{Key: "startup_timeout_sec", Unit: time.Second, Flag: "--start-timeout"}},
 	Remote: clientfile.Remote{

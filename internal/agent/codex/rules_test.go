@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"slices"
+	"maps"
 	"testing"
 	"time"
 
@@ -252,8 +252,9 @@ func TestRules(t *testing.T) {
 
 // The body of a 400 says by a code what is wrong.
 func TestClassify_Body(t *testing.T) {
-	for _, row := range slices.Concat(codes, agent.APICodes) {
-		code, class := row.Key, row.Value
+	all := maps.Clone(agent.APICodes)
+	maps.Copy(all, codes)
+	for code, class := range all {
 		for _, body := range []string{`{"error":{"code":"` + code + `"}}`, `{"error":{"type":"` + code + `","message":"x","code":null}}`} {
 			if v := classify(body, noon); v.Class != class || v.Retryable != class.Retryable() {
 				t.Errorf("%s: %s", body, v.Class)

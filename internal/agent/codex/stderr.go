@@ -1,11 +1,12 @@
 package codex
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -110,14 +111,16 @@ func lastComplaint(text string, active bool) string {
 }
 
 // closing matches what can come after the last message: codex's log, and how much was used.
-var closing = lazy.Regexp(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
+})
 
 func withoutClosing(text string) string {
 	text = strings.TrimRight(text, "\r\n ")
 	for range 20 { // a longer log is not what ends the output
 		// Only the end is looked at: to search all of it twenty times takes long.
 		tail := max(len(text)-4096, 0)
-		at := closing.Get().FindStringIndex(text[tail:])
+		at := closing().FindStringIndex(text[tail:])
 		if at == nil {
 			break
 		}

@@ -1,12 +1,13 @@
 package gemini
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -25,8 +26,12 @@ type retryNotice struct {
 const maxNotice = 8 << 10
 
 var (
-	noticeBegins = lazy.Regexp(`^Attempt (\d+) failed(?: with (?:status (\d{3})|(429|5)))?[^:.]*([:.]) ?(.*)$`)
-	noticeEnds   = lazy.Regexp(`^(.*)\. Retrying after (\d+)ms\.\.\.`)
+	noticeBegins = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^Attempt (\d+) failed(?: with (?:status (\d{3})|(429|5)))?[^:.]*([:.]) ?(.*)$`)
+	})
+	noticeEnds = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*)\. Retrying after (\d+)ms\.\.\.`)
+	})
 )
 
 const backsOff = "Retrying with backoff... "
@@ -34,7 +39,7 @@ const backsOff = "Retrying with backoff... "
 // read takes a line, and returns the retry that it tells of; nil if it tells of none.
 func (n *retryNotice) read(line string) *agent.Retrying {
 	if strings.HasPrefix(line, "Attempt ") {
-		if m := noticeBegins.Get().FindStringSubmatch(line); m != nil {
+		if m := noticeBegins().FindStringSubmatch(line); m != nil {
 			*n = retryNotice{}
 			attempt, _ := strconv.Atoi(m[1])
 			if _, why, ok := strings.Cut(line, backsOff); ok {
@@ -50,7 +55,7 @@ func (n *retryNotice) read(line string) *agent.Retrying {
 	if n.attempt == 0 {
 		return nil
 	}
-	if m := noticeEnds.Get().FindStringSubmatch(line); m != nil {
+	if m := noticeEnds().FindStringSubmatch(line); m != nil {
 		ms, _ := strconv.ParseInt(m[2], 10, 32)
 		r := retrying(n.attempt, 0, strings.TrimPrefix(n.text+"\n"+m[1], "\n"), time.Duration(ms)*time.Millisecond)
 		*n = retryNotice{}

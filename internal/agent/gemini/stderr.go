@@ -2,12 +2,13 @@ package gemini
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -42,10 +43,14 @@ func lastDocument(stderr string) (document, bool) {
 }
 
 // report matches the log line that tells of a request that failed. The file that it names holds the conversation.
-var report = lazy.Regexp(`(?m)^Error when talking to Gemini API (?:Full report available at: .*?\.json|Partial report .*?\.json) (?:(\w*Error): )?((?s:.*))$|^Original error that triggered report generation: (?:(\w*Error): )?((?s:.*))$`)
+var report = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^Error when talking to Gemini API (?:Full report available at: .*?\.json|Partial report .*?\.json) (?:(\w*Error): )?((?s:.*))$|^Original error that triggered report generation: (?:(\w*Error): )?((?s:.*))$`)
+})
 
 // fields matches what such a line has of the error, as node prints it.
-var fields = lazy.Regexp(`(?m)^\s+(status|code|retryDelayMs|reason): '?([\w.]+)'?,?$`)
+var fields = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s+(status|code|retryDelayMs|reason): '?([\w.]+)'?,?$`)
+})
 
 // lastReport is the last of them.
 func lastReport(stderr string) (c complaint, ok bool) {
@@ -53,7 +58,7 @@ func lastReport(stderr string) (c complaint, ok bool) {
 	if at < 0 || at > 0 && stderr[at-1] != '\n' {
 		return c, false
 	}
-	m := report.Get().FindStringSubmatch(stderr[at:])
+	m := report().FindStringSubmatch(stderr[at:])
 	if m == nil {
 		return c, false
 	}
@@ -62,7 +67,7 @@ func lastReport(stderr string) (c complaint, ok bool) {
 	if i := strings.Index(message, "\n{\n"); i >= 0 { // the object that follows
 		message = message[:i]
 	}
-	for _, field := range fields.Get().FindAllStringSubmatch(dump, 12) {
+	for _, field := range fields().FindAllStringSubmatch(dump, 12) {
 		switch n, err := strconv.ParseFloat(field[2], 64); {
 		case field[1] == "reason" && field[2] != "undefined":
 			c.reason = field[2]

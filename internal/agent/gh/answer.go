@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -124,7 +124,7 @@ func (a *answer) class() (verdict.Class, string) {
 		}
 	}
 	if a.status < 300 || a.errors {
-		for _, s := range graphqlRules.Get() {
+		for _, s := range graphqlRules() {
 			if s.re.MatchString(message) {
 				return s.class, "graphql-" + s.name
 			}
@@ -162,7 +162,7 @@ var throttles = []string{
 }
 
 // byType is the type of a GraphQL error.
-var byType = lazy.Value[map[string]verdict.Class]{Make: func() map[string]verdict.Class {
+var byType = sync.OnceValue(func() map[string]verdict.Class {
 	return map[string]verdict.Class{
 		"RATE_LIMITED":                 verdict.RateLimit,
 		"RATE_LIMIT":                   verdict.RateLimit,
@@ -192,7 +192,7 @@ var byType = lazy.Value[map[string]verdict.Class]{Make: func() map[string]verdic
 		"UNDEFINED_FIELD":              verdict.InvalidRequest,
 		"VALIDATION":                   verdict.InvalidRequest,
 	}
-}}
+})
 
 // rank is which of several errors counts: the one that says most about trying again.
 var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth, verdict.TooLarge, verdict.NotFound, verdict.InvalidRequest}
@@ -200,7 +200,7 @@ var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth,
 func (a *answer) classOfTypes() (verdict.Class, string) {
 	for _, class := range rank {
 		for _, name := range a.types {
-			if byType.Get()[name] == class {
+			if byType()[name] == class {
 				return class, "graphql-" + strings.ToLower(name)
 			}
 		}
@@ -215,7 +215,7 @@ type graphqlRule struct {
 	re    *regexp.Regexp
 }
 
-var graphqlRules = lazy.Value[[]graphqlRule]{Make: func() []graphqlRule {
+var graphqlRules = sync.OnceValue(func() []graphqlRule {
 	var list []graphqlRule
 	for _, s := range []struct {
 		name  string
@@ -231,7 +231,7 @@ var graphqlRules = lazy.Value[[]graphqlRule]{Make: func() []graphqlRule {
 		list = append(list, graphqlRule{s.name, s.class, regexp.MustCompile(s.match)})
 	}
 	return list
-}}
+})
 
 // hint is when to come back. The reset of the window counts only if nothing is left of it.
 func (a *answer) hint(now time.Time) (h verdict.Hint) {

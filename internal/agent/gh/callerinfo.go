@@ -83,7 +83,7 @@ func (l *line) short() bool {
 	if l.isAPI() {
 		return l.full && !l.opts.Has("--paginate") && !l.opts.Has("--input") && !l.downloads()
 	}
-	if l.traits&short == 0 || l.has(longOptions.Of(l.command)...) {
+	if l.traits&short == 0 || l.has(longOptions[l.command]...) {
 		return false
 	}
 	for i, a := range l.rest {

@@ -2,9 +2,7 @@ package gh
 
 import (
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
+	"sync"
 )
 
 // commandTraits are what is known of a command. A command without [reads] changes something.
@@ -30,7 +28,7 @@ const (
 
 // commands are all that gh 2.100 has, its help topics and hidden commands included. One that is missing is an extension, an alias or
 // newer, and may change anything.
-var commands = lazy.Value[map[string]commandTraits]{Make: func() map[string]commandTraits {
+var commands = sync.OnceValue(func() map[string]commandTraits {
 	return map[string]commandTraits{
 		"accessibility": reads | short,
 		"actions":       reads | short,
@@ -286,11 +284,11 @@ var commands = lazy.Value[map[string]commandTraits]{Make: func() map[string]comm
 		"workflow run":     once | short,
 		"workflow view":    reads | short,
 	}
-}}
+})
 
 // isGroup reports whether this is the first part of commands: repo, repo autolink.
 func isGroup(name string) bool {
-	for command := range commands.Get() {
+	for command := range commands() {
 		if strings.HasPrefix(command, name+" ") {
 			return true
 		}
@@ -299,17 +297,17 @@ func isGroup(name string) bool {
 }
 
 // synonyms are other names for a word of a command, anywhere.
-var synonyms = lookup.Table[string, string]{
-	{"new", "create"}, {"ls", "list"}, {"cs", "codespace"}, {"ext", "extension"}, {"extensions", "extension"}, {"rs", "ruleset"},
-	{"at", "attestation"}, {"agent", "agent-task"}, {"agents", "agent-task"}, {"agent-tasks", "agent-task"}, {"skills", "skill"}, {"a11y", "accessibility"},
+var synonyms = map[string]string{
+	"new": "create", "ls": "list", "cs": "codespace", "ext": "extension", "extensions": "extension", "rs": "ruleset",
+	"at": "attestation", "agent": "agent-task", "agents": "agent-task", "agent-tasks": "agent-task", "skills": "skill", "a11y": "accessibility",
 }
 
 // commandSynonyms are other names for a whole command.
-var commandSynonyms = lookup.Table[string, string]{
-	{"extension uninstall", "extension remove"},
-	{"pr co", "pr checkout"},
-	{"secret remove", "secret delete"},
-	{"skill add", "skill install"},
-	{"skill show", "skill preview"},
-	{"variable remove", "variable delete"},
+var commandSynonyms = map[string]string{
+	"extension uninstall": "extension remove",
+	"pr co":               "pr checkout",
+	"secret remove":       "secret delete",
+	"skill add":           "skill install",
+	"skill show":          "skill preview",
+	"variable remove":     "variable delete",
 }

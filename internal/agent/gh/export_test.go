@@ -5,7 +5,7 @@ import "maps"
 // Commands are those of the table.
 func Commands() []string {
 	var names []string
-	for name := range maps.Keys(commands.Get()) {
+	for name := range maps.Keys(commands()) {
 		names = append(names, name)
 	}
 	return names

@@ -40,20 +40,20 @@ func read(args []string, dir string) line {
 		case len(words) == 3:
 			return l
 		default:
-			if s, ok := synonyms.Find(a); ok {
+			if s, ok := synonyms[a]; ok {
 				a = s
 			}
 			words = append(words, a)
 			l.command = strings.Join(words, " ")
-			if s, ok := commandSynonyms.Find(l.command); ok {
+			if s, ok := commandSynonyms[l.command]; ok {
 				l.command = s
 			}
-			l.traits, l.known = commands.Get()[l.command]
+			l.traits, l.known = commands()[l.command]
 			at++
 		}
 	}
 	l.rest = append(l.rest, args[at:]...)
-	if table, ok := options.Get()[l.command]; ok {
+	if table, ok := options()[l.command]; ok {
 		l.opts = table.Read(l.rest)
 		l.full = l.opts.Unknown == ""
 	}
@@ -133,12 +133,12 @@ func (l *line) interactive() bool {
 	if l.has("-w") && l.command != "run list" { // there it is --workflow
 		return true
 	}
-	for _, oneOf := range noPrompts.Get()[l.command] {
+	for _, oneOf := range noPrompts()[l.command] {
 		if !l.has(oneOf...) {
 			return true
 		}
 	}
-	if instead, asks := asksWhich.Get()[l.command]; asks && !l.hasWord() && !l.has(instead...) {
+	if instead, asks := asksWhich()[l.command]; asks && !l.hasWord() && !l.has(instead...) {
 		return true
 	}
 	return slices.Contains(asksWhat, l.command) && !slices.ContainsFunc(l.rest, func(a string) bool {

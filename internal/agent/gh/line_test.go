@@ -137,23 +137,23 @@ func TestLine(t *testing.T) {
 
 // The table has the commands of the real gh: those of `gh reference`, at the time.
 func TestCommands(t *testing.T) {
-	for name := range noPrompts.Get() {
-		if _, ok := commands.Get()[name]; !ok {
+	for name := range noPrompts() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range asksWhich.Get() {
-		if _, ok := commands.Get()[name]; !ok {
+	for name := range asksWhich() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range options.Get() {
-		if _, ok := commands.Get()[name]; !ok {
+	for name := range options() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range extraChangeOptions.Get() {
-		if commands.Get()[name]&once == 0 {
+	for name := range extraChangeOptions() {
+		if commands()[name]&once == 0 {
 			t.Errorf("%q is not known to change something once", name)
 		}
 	}

@@ -2,12 +2,11 @@ package gh
 
 import (
 	"strings"
-
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
 )
 
 // extraChangeOptions are the options with which a command makes more than the one change that it is known for.
-var extraChangeOptions = lazy.Value[map[string][]string]{Make: func() map[string][]string {
+var extraChangeOptions = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"cache delete":      {"--all", "-a"},
 		"discussion create": {"--label", "-l"},
@@ -23,7 +22,7 @@ var extraChangeOptions = lazy.Value[map[string][]string]{Make: func() map[string
 		"release upload":    {"--clobber"},
 		"secret set":        {"--env-file", "-f"},
 	}
-}}
+})
 
 // once reports whether one request at most changes something, and none comes after it: then one that was not sent, or was
 // refused, cannot have come after a change. words are those that gh has failed with.
@@ -31,7 +30,7 @@ func (l *line) once(words string) bool {
 	if l.isAPI() {
 		return l.full && !l.opts.Has("--paginate")
 	}
-	if l.traits&once == 0 || l.mightHave(extraChangeOptions.Get()[l.command]...) {
+	if l.traits&once == 0 || l.mightHave(extraChangeOptions()[l.command]...) {
 		return false
 	}
 	switch l.command {

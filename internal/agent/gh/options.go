@@ -2,9 +2,9 @@ package gh
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 )
 
 // The option tables are those of gh 2.100, of the commands whose options matter to us. An option goes by its first name.
@@ -95,7 +95,7 @@ var releaseCreateOptions = agent.Table{
 	{Names: []string{"--help"}},
 }
 
-var options = lazy.Value[map[string]agent.Table]{Make: func() map[string]agent.Table {
+var options = sync.OnceValue(func() map[string]agent.Table {
 	return map[string]agent.Table{
 		"api":            apiOptions,
 		"issue create":   issueCreateOptions,
@@ -104,4 +104,4 @@ var options = lazy.Value[map[string]agent.Table]{Make: func() map[string]agent.T
 		"pr comment":     commentOptions,
 		"release create": releaseCreateOptions,
 	}
-}}
+})

@@ -1,12 +1,9 @@
 package gh
 
-import (
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
-)
+import "sync"
 
 // noPrompts says which options a command needs so that it asks nothing: one of each row.
-var noPrompts = lazy.Value[map[string][][]string]{Make: func() map[string][][]string {
+var noPrompts = sync.OnceValue(func() map[string][][]string {
 	return map[string][][]string{
 		"issue create":      {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
 		"issue comment":     {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
@@ -31,10 +28,10 @@ var noPrompts = lazy.Value[map[string][][]string]{Make: func() map[string][][]st
 		"variable set":      {{"--body", "-b", "--env-file", "-f"}},
 		"skill publish":     {{"--dry-run", "--fix"}},
 	}
-}}
+})
 
 // asksWhich are commands that ask which one is meant if neither a word nor one of these options says so.
-var asksWhich = lazy.Value[map[string][]string]{Make: func() map[string][]string {
+var asksWhich = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"gist delete": nil, "gist edit": nil, "gist view": nil, "issue edit": nil, "label edit": nil,
 		"pr checkout": nil, "pr edit": nil, "release create": nil, "repo create": nil, "repo rename": nil,
@@ -42,13 +39,13 @@ var asksWhich = lazy.Value[map[string][]string]{Make: func() map[string][]string
 		"run view": {"--job", "-j"}, "run watch": nil, "secret set": {"--env-file", "-f"},
 		"workflow disable": nil, "workflow enable": nil, "workflow run": nil, "workflow view": nil,
 	}
-}}
+})
 
 // asksWhat are commands that ask what to change if no option says so.
 var asksWhat = []string{"issue edit", "pr edit", "repo edit", "discussion edit"}
 
 // longOptions are options that make a short command long.
-var longOptions = lookup.Table[string, []string]{
-	{"pr checks", []string{"--watch"}},
-	{"run view", []string{"--log", "--log-failed"}},
+var longOptions = map[string][]string{
+	"pr checks": {"--watch"},
+	"run view":  {"--log", "--log-failed"},
 }

@@ -1,17 +1,18 @@
 package gh
 
 import (
-	"github.com/belay-run/belay/internal/lazy"
+	"sync"
+
 	"github.com/belay-run/belay/verdict"
 )
 
 // usageRules are asked first: gh says how it is used after a mistake, and that text may hold any word. What is known by how
 // it begins stands here too.
-var usageRules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules { return compile(usageTable) }}
+var usageRules = sync.OnceValue(func() *verdict.Rules { return compile(usageTable) })
 
 // rules tell failures apart by what gh, Go and git say of them. They are asked about gh's own words on stderr, never about
 // what GitHub sent, and after what GitHub has answered (see frames).
-var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules { return compile(ruleTable) }}
+var rules = sync.OnceValue(func() *verdict.Rules { return compile(ruleTable) })
 
 func compile(table []verdict.Rule) *verdict.Rules {
 	rules, err := verdict.Compile(table...)

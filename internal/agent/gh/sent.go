@@ -1,10 +1,11 @@
 package gh
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -90,15 +91,17 @@ func (j *judgement) traceIsComplete() bool {
 }
 
 // failures are gh's words for a request that has failed, with its address where they name it.
-var failures = lazy.Regexp(`(?m)^(?:.*?: )??(?:` +
-	`[A-Z][a-z]+ "(https?://[^"]+)": ` +
-	`|HTTP \d{3}\b(?:.* \((https?://[^ ]+)\)$)?` +
-	`|GraphQL: |non-200 OK status code: |(?:unexpected )?EOF$|unexpected end of JSON input|invalid character ` +
-	`)|^gh: |^` + dnsMark)
+var failures = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:.*?: )??(?:` +
+		`[A-Z][a-z]+ "(https?://[^"]+)": ` +
+		`|HTTP \d{3}\b(?:.* \((https?://[^ ]+)\)$)?` +
+		`|GraphQL: |non-200 OK status code: |(?:unexpected )?EOF$|unexpected end of JSON input|invalid character ` +
+		`)|^gh: |^` + dnsMark)
+})
 
 // failureIn reports whether words tell of a request that has failed, and the address of the last one, if it is named.
 func failureIn(words string) (failed bool, url string) {
-	for _, m := range failures.Get().FindAllStringSubmatch(words, -1) {
+	for _, m := range failures().FindAllStringSubmatch(words, -1) {
 		failed, url = true, m[1]+m[2]
 	}
 	return failed, url

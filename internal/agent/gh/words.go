@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
 // frames are how gh reports an answer that is an error. The words inside are GitHub's. From the most exact to the
 // vaguest.
-var frames = lazy.Value[[]*regexp.Regexp]{Make: func() []*regexp.Regexp {
+var frames = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
 		regexp.MustCompile(`(?m)^gh: (?P<message>.*) \(HTTP (?P<status>\d{3})\)$`),
 		regexp.MustCompile(`(?m)^gh: HTTP (?P<status>\d{3})$`),
@@ -28,14 +28,14 @@ var frames = lazy.Value[[]*regexp.Regexp]{Make: func() []*regexp.Regexp {
 		regexp.MustCompile(`(?m)^(?:.*: )?GraphQL: (?P<graphql>.*)$`),
 		regexp.MustCompile(`(?ms)^gh: (?P<graphql>.*)`),
 	}
-}}
+})
 
 // byWords judges by what gh says.
 func (j *judgement) byWords() (verdict.Verdict, bool) {
 	if j.stoppedByHook() {
 		return verdict.Verdict{Class: verdict.InvalidRequest, Rule: "push", Evidence: verdict.LastLines(j.words, 3, 400)}, true
 	}
-	if v, ok := usageRules.Get().Judge(j.ownOutcome(), j.now); ok {
+	if v, ok := usageRules().Judge(j.ownOutcome(), j.now); ok {
 		return v, true
 	}
 	if a, ok := j.answerFromWords(); ok {
@@ -59,7 +59,7 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 			return v, true
 		}
 	}
-	return rules.Get().Judge(j.ownOutcome(), j.now)
+	return rules().Judge(j.ownOutcome(), j.now)
 }
 
 // stoppedByHook reports whether a hook of the repository kept git from pushing. It may have printed anything; git adds
@@ -89,11 +89,13 @@ func (j *judgement) byLastResort() (verdict.Verdict, bool) {
 var runGit = []string{"pr create", "pr checkout", "pr close", "pr merge", "issue develop", "repo clone", "repo create", "repo fork", "repo sync", "gist clone", "release create"}
 
 // titlePattern matches the title of a pull request or an issue in gh's words: "#12 (its title) was already merged".
-var titlePattern = lazy.Regexp(`(#\d+) \(.*\)( (?:is|was|has|can|cannot|can't|could|does|will)\b)`)
+var titlePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(#\d+) \(.*\)( (?:is|was|has|can|cannot|can't|could|does|will)\b)`)
+})
 
 // wordsWithoutTitles are gh's words without the titles of pull requests and issues.
 func (j *judgement) wordsWithoutTitles() string {
-	return titlePattern.Get().ReplaceAllString(strings.ReplaceAll(j.words, "\r\n", "\n"), "$1$2")
+	return titlePattern().ReplaceAllString(strings.ReplaceAll(j.words, "\r\n", "\n"), "$1$2")
 }
 
 // ownOutcome is the outcome with nothing but gh's own words in it: what GitHub sent is on stdout.
@@ -104,7 +106,7 @@ func (j *judgement) ownOutcome() verdict.Outcome {
 // answerFromWords is the answer that gh's words tell of.
 func (j *judgement) answerFromWords() (a answer, ok bool) {
 	words := j.wordsWithoutTitles()
-	for _, frame := range frames.Get() {
+	for _, frame := range frames() {
 		m := frame.FindAllStringSubmatchIndex(words, -1)
 		if m == nil {
 			continue

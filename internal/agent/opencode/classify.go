@@ -14,23 +14,23 @@ import (
 
 // byName are the errors of opencode that mean one thing.
 var byName = agent.Classes{
-	{"ProviderAuthError", verdict.Auth},
-	{"ProviderInitError", verdict.Auth},
-	{"ProviderModelNotFoundError", verdict.NotFound},
-	{"MessageAbortedError", verdict.Interrupted},
-	{"MessageOutputLengthError", verdict.LimitReached},
-	{"ContextOverflowError", verdict.TooLarge},
-	{"ContentFilterError", verdict.Refused},
-	{"StructuredOutputError", verdict.BadOutput},
-	{"ConfigJsonError", verdict.InvalidRequest},
-	{"ConfigInvalidError", verdict.InvalidRequest},
+	"ProviderAuthError":          verdict.Auth,
+	"ProviderInitError":          verdict.Auth,
+	"ProviderModelNotFoundError": verdict.NotFound,
+	"MessageAbortedError":        verdict.Interrupted,
+	"MessageOutputLengthError":   verdict.LimitReached,
+	"ContextOverflowError":       verdict.TooLarge,
+	"ContentFilterError":         verdict.Refused,
+	"StructuredOutputError":      verdict.BadOutput,
+	"ConfigJsonError":            verdict.InvalidRequest,
+	"ConfigInvalidError":         verdict.InvalidRequest,
 }
 
 // classify says what an error of opencode's means. The class is unknown if it means nothing to us.
 func (e *failure) classify(now time.Time) verdict.Verdict {
 	d := &e.Data
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
-	if class, ok := byName.Find(e.Name); ok {
+	if class, ok := byName[e.Name]; ok {
 		v.Class = class
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule

@@ -48,16 +48,16 @@ var ruleTable = []verdict.Rule{
 
 // codes are what the body of an answer calls an error, beyond what all services do: Anthropic's, Google's and OpenCode's own.
 var codes = agent.Classes{
-	{"ModelError", verdict.NotFound},
-	{"billing_error", verdict.Billing},
-	{"CreditsError", verdict.Billing},
-	{"MonthlyLimitError", verdict.UsageLimit},
-	{"GoUsageLimitError", verdict.UsageLimit},
-	{"FreeUsageLimitError", verdict.UsageLimit},
-	{"SubscriptionUsageLimitError", verdict.UsageLimit},
-	{"RateLimitError", verdict.RateLimit},
-	{"RESOURCE_EXHAUSTED", verdict.RateLimit},
-	{"api_error", verdict.ServerError},
-	{"AuthError", verdict.Auth},
-	{"UNAUTHENTICATED", verdict.Auth},
+	"ModelError":                  verdict.NotFound,
+	"billing_error":               verdict.Billing,
+	"CreditsError":                verdict.Billing,
+	"MonthlyLimitError":           verdict.UsageLimit,
+	"GoUsageLimitError":           verdict.UsageLimit,
+	"FreeUsageLimitError":         verdict.UsageLimit,
+	"SubscriptionUsageLimitError": verdict.UsageLimit,
+	"RateLimitError":              verdict.RateLimit,
+	"RESOURCE_EXHAUSTED":          verdict.RateLimit,
+	"api_error":                   verdict.ServerError,
+	"AuthError":                   verdict.Auth,
+	"UNAUTHENTICATED":             verdict.Auth,
 }

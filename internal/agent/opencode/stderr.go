@@ -1,10 +1,11 @@
 package opencode
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -26,12 +27,12 @@ const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
 var toolMarks = []string{"✗ ", "$ ", "→ ", "← ", "✱ ", "⚙ ", "◈ ", "% ", "# ", "• ", "│ ", "| "}
 
 // header matches the line that tells which agent asks which model.
-var header = lazy.Regexp(`(?m)^> \S.* · \S+$`)
+var header = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^> \S.* · \S+$`) })
 
 func (f *follower) readStderr(e verdict.Excerpt) (c complaint) {
 	raw := withoutLog(e.Text())
 	c.text = agent.WithoutColour(raw)
-	c.begun = header.Get().MatchString(c.text)
+	c.begun = header().MatchString(c.text)
 	for line := range strings.Lines(c.text) {
 		for _, mark := range toolMarks {
 			c.worked = c.worked || c.begun && strings.HasPrefix(line, mark)

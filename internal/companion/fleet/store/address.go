@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
@@ -87,7 +87,7 @@ func passFile(dsn string, getenv func(string) string) string {
 		if _, q := parseURL(dsn); q.Has("passfile") {
 			return q.Get("passfile")
 		}
-	} else if m := passFilePair.Get().FindStringSubmatch(dsn); m != nil {
+	} else if m := passFilePair().FindStringSubmatch(dsn); m != nil {
 		return cmp.Or(m[1], m[2])
 	}
 	if path := getenv("PGPASSFILE"); path != "" {
@@ -97,7 +97,9 @@ func passFile(dsn string, getenv func(string) string) string {
 	return filepath.Join(home, ".pgpass")
 }
 
-var passFilePair = lazy.Regexp(`(?:^|\s)passfile\s*=\s*(?:'([^']*)'|(\S+))`)
+var passFilePair = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|\s)passfile\s*=\s*(?:'([^']*)'|(\S+))`)
+})
 
 // withoutPassFile is an address that looks for no password in a file.
 func withoutPassFile(dsn string) string {
