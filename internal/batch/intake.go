@@ -17,7 +17,7 @@ func (b *Batch) readNext() *Job {
 			continue
 		}
 		n := b.read
-		if int(n) >= b.Plan.count {
+		if int(n) >= b.Plan.Len() {
 			b.atEnd = true
 			break
 		}
@@ -29,7 +29,7 @@ func (b *Batch) readNext() *Job {
 			continue
 		}
 		t, err := b.reader.Next()
-		if err == nil && t.Hash() != b.Plan.entry(n).hash {
+		if err == nil && t.Hash() != b.Plan.tasks[n].hash {
 			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
 		}
 		if err != nil {
@@ -46,7 +46,7 @@ func (b *Batch) readNext() *Job {
 
 // prepareJob is the job of a task that was read; nil if it has to wait for others, or never starts.
 func (b *Batch) prepareJob(t Task, n uint32) *Job {
-	job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: b.Plan.entry(n).hash}
+	job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: b.Plan.tasks[n].hash}
 	if b.Ledger != nil {
 		if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == job.hash {
 			job.Begun, job.paid = Restarted, was.paid
@@ -112,7 +112,7 @@ func (b *Batch) unfinished(each func(*Task, uint32, State) error) error {
 		return err
 	}
 	defer r.Close()
-	for n := range uint32(b.Plan.count) {
+	for n := range uint32(b.Plan.Len()) {
 		t, err := r.Next()
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"os"
@@ -43,8 +42,7 @@ type Ledger struct {
 	done    chan struct{}
 	synced  sync.WaitGroup
 
-	outputs map[uint64]Hash // by task and file, see outputOf
-	seed    maphash.Seed
+	outputs map[[2]string]Hash // by task and file, see outputOf
 }
 
 // Interrupted is how many tasks were running when the batch before ended.
@@ -125,7 +123,7 @@ func (l *Ledger) Load(p *Plan) error {
 			l.journal.end(r.task)
 		}
 		if p.streamed && r.state != Skipped {
-			p.past[maphash.String(p.seed, r.task)] = pastTask{hash: r.hash, state: r.state}
+			p.past[r.task] = entry{r.hash, r.state}
 		}
 		if n, ok := p.ended(r); ok {
 			delete(earlier, n)
@@ -154,7 +152,7 @@ func (l *Ledger) recall(p *Plan, earlier map[uint32]bool) error {
 	}
 	lines := map[uint32][]byte{}
 	if _, _, err := scan(l.file, func(_ int64, line []byte, r parsed) {
-		if n, ok := p.find(r.task); ok && earlier[n] && p.entry(n).hash == r.hash && *p.state(n) == r.state {
+		if n, ok := p.find(r.task); ok && earlier[n] && p.tasks[n].hash == r.hash && *p.state(n) == r.state {
 			lines[n] = bytes.Clone(line)
 		}
 	}); err != nil {
@@ -189,7 +187,7 @@ func Peek(path string, p *Plan) error {
 
 // ended takes a result that is there already into the plan. It reports whether it is that of a task as it is now.
 func (p *Plan) ended(r parsed) (n uint32, ok bool) {
-	if n, ok = p.find(r.task); !ok || p.entry(n).hash != r.hash || r.state == Skipped {
+	if n, ok = p.find(r.task); !ok || p.tasks[n].hash != r.hash || r.state == Skipped {
 		return n, false
 	}
 	*p.state(n) = r.state

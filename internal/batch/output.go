@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -116,17 +115,16 @@ func (l *Ledger) wrote(id, path string, now Hash) bool {
 func (l *Ledger) outputOf(id, name string) (Hash, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := func(id, name string) uint64 { return maphash.String(l.seed, id+"\x00"+name) }
 	if l.outputs == nil {
-		l.seed, l.outputs = maphash.MakeSeed(), map[uint64]Hash{}
+		l.outputs = map[[2]string]Hash{}
 		scan(l.file, func(_ int64, line []byte, r parsed) {
 			var record Record
 			if bytes.Contains(line, []byte(`,"output_file":"`)) && json.Unmarshal(line, &record) == nil {
-				l.outputs[key(r.task, filepath.Base(record.OutputFile))], _ = ParseHash(record.OutputSum)
+				l.outputs[[2]string{r.task, filepath.Base(record.OutputFile)}], _ = ParseHash(record.OutputSum)
 			}
 		})
 	}
-	was, ok := l.outputs[key(id, name)]
+	was, ok := l.outputs[[2]string{id, name}]
 	return was, ok
 }
 

@@ -40,28 +40,37 @@ func (s State) String() string {
 	return "waiting"
 }
 
-// Plan is what is kept of all tasks while they run: a million of them take 25 MiB. Texts stay in the source.
+// Plan is what is kept of all tasks while they run. Texts stay in the source: a million tasks take 50 MiB.
 type Plan struct {
 	source Source
+	tasks  []entry
+	byID   map[uint64]uint32 // by the hash of the id: texts would take as much again, and time of the garbage collector
 	seed   maphash.Seed
-	chunks [][]entry
-	states [][]State // of the same tasks; beside each entry it would take eight bytes
-	count  int
-	index  []uint32 // open addressing by the hash of the id: a number of a task plus 1, 0 for a free place
-	// occurrence counts equal tasks without ids, from 1; nil if there are none. last is the newest of those that have an equal.
-	occurrence []uint32
-	last       map[uint32]uint32
+	// copies counts tasks that equal one without an id, by that one's number, and occurrence says for each of them which it is, from 2.
+	copies, occurrence map[uint32]uint32
 
 	depends map[uint32][]uint32 // the tasks that a task waits for
 
-	// streamed says that tasks are added as they are read, and past is what the results say of tasks, by the hash of their ids.
+	// streamed says that tasks are added as they are read, and past is what the results say of tasks, by id.
 	streamed bool
-	past     map[uint64]pastTask
+	past     map[string]entry
+}
+
+// entry is what is kept of one task.
+type entry struct {
+	hash  Hash
+	state State
+}
+
+func newPlan(source Source) *Plan {
+	return &Plan{source: source, byID: map[uint64]uint32{}, seed: maphash.MakeSeed(), copies: map[uint32]uint32{}, occurrence: map[uint32]uint32{}, depends: map[uint32][]uint32{}}
 }
 
 // Stream is a plan of tasks that can be read only once, and are checked as they come: one may depend on those before it.
 func Stream(source Source) *Plan {
-	return &Plan{source: source, seed: maphash.MakeSeed(), index: make([]uint32, 1<<10), depends: map[uint32][]uint32{}, past: map[uint64]pastTask{}, streamed: true}
+	p := newPlan(source)
+	p.streamed, p.past = true, map[string]entry{}
+	return p
 }
 
 // take takes a task into a plan that is streamed.
@@ -69,7 +78,7 @@ func (p *Plan) take(t *Task) (n uint32, err error) {
 	if err := p.add(t); err != nil {
 		return 0, p.mistake(t, err)
 	}
-	n = uint32(p.count - 1)
+	n = uint32(p.Len() - 1)
 	for _, id := range t.DependsOn {
 		on, ok := p.find(id)
 		if !ok || on == n {
@@ -77,31 +86,16 @@ func (p *Plan) take(t *Task) (n uint32, err error) {
 		}
 		p.depends[n] = append(p.depends[n], on)
 	}
-	if e := p.entry(n); p.past[e.id].hash == e.hash {
-		*p.state(n) = p.past[e.id].state
+	if was := p.past[t.ID]; was.hash == p.tasks[n].hash {
+		p.tasks[n].state = was.state
 	}
 	return n, nil
 }
 
-// entry is what is kept of one task.
-type entry struct {
-	id   uint64 // the hash of its id
-	hash Hash
-}
-
-// pastTask is what the results say of a task.
-type pastTask struct {
-	hash  Hash
-	state State
-}
-
-// chunkSize is how many entries are allocated at a time: a slice that grows is there twice while it does.
-const chunkSize = 1 << 14
-
 // Check reads all tasks once and finds what is wrong with them before anything starts: a broken line, an id that is there twice, a task that
 // depends on itself, and what each says of the task. The error is a [*Mistake], or one of reading.
 func Check(source Source, each func(*Task) error) (*Plan, error) {
-	p := &Plan{source: source, seed: maphash.MakeSeed(), index: make([]uint32, 1<<10)}
+	p := newPlan(source)
 	r, err := source.Open()
 	if err != nil {
 		return nil, err
@@ -125,7 +119,7 @@ func Check(source Source, each func(*Task) error) (*Plan, error) {
 			}
 		}
 		if len(t.DependsOn) > 0 {
-			pending[uint32(p.count-1)] = dependent{line: t.Line, id: t.ID, on: t.DependsOn}
+			pending[uint32(p.Len()-1)] = dependent{line: t.Line, id: t.ID, on: t.DependsOn}
 		}
 	}
 	return p, p.resolve(pending)
@@ -149,81 +143,33 @@ func (p *Plan) mistake(t *Task, err error) error {
 }
 
 // Len is the number of tasks.
-func (p *Plan) Len() int { return p.count }
+func (p *Plan) Len() int { return len(p.tasks) }
 
-func (p *Plan) entry(n uint32) *entry { return &p.chunks[n/chunkSize][n%chunkSize] }
-func (p *Plan) state(n uint32) *State { return &p.states[n/chunkSize][n%chunkSize] }
+// state is the state of a task, to read or to change. It must not be kept while tasks are added.
+func (p *Plan) state(n uint32) *State { return &p.tasks[n].state }
 
 // add takes a task into the plan and names one that has no name.
 func (p *Plan) add(t *Task) error {
-	hash, n := t.Hash(), uint32(p.count)
+	hash, n := t.Hash(), uint32(p.Len())
 	if t.ID == "" {
-		p.name(t, hash, n)
+		t.ID = ownID(hash, 1)
+		if first, again := p.find(t.ID); again {
+			p.copies[first]++
+			p.occurrence[n] = p.copies[first] + 1
+			t.ID = ownID(hash, p.occurrence[n])
+		}
 	} else if _, taken := p.find(t.ID); taken {
 		return fmt.Errorf("id %q is already used by another task", t.ID)
 	}
-	if p.count%chunkSize == 0 {
-		p.chunks, p.states = append(p.chunks, make([]entry, chunkSize)), append(p.states, make([]State, chunkSize))
-	}
-	p.count++
-	*p.entry(n) = entry{id: maphash.String(p.seed, t.ID), hash: hash}
-	if p.occurrence != nil && len(p.occurrence) < p.count {
-		p.occurrence = append(p.occurrence, 1)
-	}
-	if p.count*4 > len(p.index)*3 {
-		p.grow()
-	} else {
-		p.place(n)
-	}
+	p.byID[maphash.String(p.seed, t.ID)] = n
+	p.tasks = append(p.tasks, entry{hash: hash})
 	return nil
-}
-
-// name gives a task an id that is made of what it says, and counts those that say the same.
-func (p *Plan) name(t *Task, hash Hash, n uint32) {
-	first, again := p.find(ownID(hash, 1))
-	if !again {
-		t.ID = ownID(hash, 1)
-		return
-	}
-	if p.occurrence == nil {
-		p.occurrence, p.last = make([]uint32, p.count, p.count+chunkSize), map[uint32]uint32{}
-		for i := range p.occurrence {
-			p.occurrence[i] = 1
-		}
-	}
-	p.last[first] = max(p.last[first], 1) + 1
-	p.occurrence = append(p.occurrence, p.last[first])
-	t.ID = ownID(hash, p.last[first])
-}
-
-// place puts a task into the index.
-func (p *Plan) place(n uint32) {
-	mask := uint64(len(p.index) - 1)
-	for at := p.entry(n).id & mask; ; at = (at + 1) & mask {
-		if p.index[at] == 0 {
-			p.index[at] = n + 1
-			return
-		}
-	}
-}
-
-func (p *Plan) grow() {
-	p.index = make([]uint32, 2*len(p.index))
-	for n := range uint32(p.count) {
-		p.place(n)
-	}
 }
 
 // find is the number of the task of that name.
 func (p *Plan) find(id string) (uint32, bool) {
-	h := maphash.String(p.seed, id)
-	mask := uint64(len(p.index) - 1)
-	for at := h & mask; p.index[at] != 0; at = (at + 1) & mask {
-		if n := p.index[at] - 1; p.entry(n).id == h {
-			return n, true
-		}
-	}
-	return 0, false
+	n, ok := p.byID[maphash.String(p.seed, id)]
+	return n, ok
 }
 
 // idOf is the id of a task that was read again.
@@ -231,19 +177,11 @@ func (p *Plan) idOf(t *Task, n uint32) string {
 	if t.ID != "" {
 		return t.ID
 	}
-	occurrence := uint32(1)
-	if int(n) < len(p.occurrence) {
-		occurrence = p.occurrence[n]
-	}
-	return ownID(p.entry(n).hash, occurrence)
+	return ownID(p.tasks[n].hash, max(p.occurrence[n], 1))
 }
 
 // resolve finds the tasks that others depend on, and a circle among them.
 func (p *Plan) resolve(pending map[uint32]dependent) error {
-	if len(pending) == 0 {
-		return nil
-	}
-	p.depends = make(map[uint32][]uint32, len(pending))
 	for _, n := range slices.Sorted(maps.Keys(pending)) { // the same mistake is found every time
 		d := pending[n]
 		for _, id := range d.on {
@@ -306,17 +244,17 @@ func (p *Plan) circle() []uint32 {
 
 // reset lets tasks in a state run again, before any of them is looked at: others may depend on them.
 func (p *Plan) reset(s State) {
-	for n := range uint32(p.count) {
-		if *p.state(n) == s {
-			*p.state(n) = Waiting
+	for n := range p.tasks {
+		if p.tasks[n].state == s {
+			p.tasks[n].state = Waiting
 		}
 	}
 }
 
 // Count says how many tasks are in each state.
 func (p *Plan) Count() (counts [6]int) {
-	for n := range uint32(p.count) {
-		counts[*p.state(n)]++
+	for _, t := range p.tasks {
+		counts[t.state]++
 	}
 	return counts
 }

@@ -43,7 +43,7 @@ func (b *Batch) Progress() Progress {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	p := Progress{Total: b.Plan.count, Done: b.counts[Done], Failed: b.counts[Failed], Skipped: b.counts[Skipped], Paused: b.counts[Paused],
+	p := Progress{Total: b.Plan.Len(), Done: b.counts[Done], Failed: b.counts[Failed], Skipped: b.counts[Skipped], Paused: b.counts[Paused],
 		Running: b.counts[Running], Waiting: b.counts[Waiting], Jobs: b.level.now(), Cost: b.spent + b.underWay()}
 	if b.held.until.After(now) {
 		p.Until = b.held.until

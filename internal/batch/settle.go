@@ -3,7 +3,6 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,9 +65,12 @@ func (l *Ledger) adopt() error {
 		f.Close()
 		return l.rescue(&InUse{Path: l.path})
 	}
-	seed := maphash.MakeSeed()
-	has := map[uint64]bool{}
-	key := func(r parsed) uint64 { return maphash.String(seed, r.task+"\x00"+r.hash.String()+r.state.String()) }
+	type result struct {
+		task string
+		entry
+	}
+	has := map[result]bool{}
+	key := func(r parsed) result { return result{r.task, entry{r.hash, r.state}} }
 	l.file = f
 	if err = l.read(func(_ int64, _ []byte, r parsed) { has[key(r)] = true }); err == nil {
 		_, _, serr := scan(io.NewSectionReader(before, 0, size), func(_ int64, line []byte, r parsed) {
@@ -144,15 +146,15 @@ func (l *Ledger) missing(p *Plan) (lost []uint32, err error) {
 	if err := l.settle(); err != nil || !l.changed {
 		return nil, err
 	}
-	has := make([]bool, p.count)
+	has := make([]bool, p.Len())
 	if _, _, err = scan(l.file, func(_ int64, _ []byte, r parsed) {
-		if n, ok := p.find(r.task); ok && p.entry(n).hash == r.hash && *p.state(n) == r.state {
+		if n, ok := p.find(r.task); ok && p.tasks[n].hash == r.hash && *p.state(n) == r.state {
 			has[n] = true
 		}
 	}); err != nil {
 		return nil, err
 	}
-	for n := range uint32(p.count) {
+	for n := range uint32(p.Len()) {
 		if s := *p.state(n); !has[n] && (s == Done || s == Failed || s == Skipped) {
 			lost = append(lost, n)
 		}

@@ -82,7 +82,7 @@ func (b *Batch) Failures() []Failure {
 	}
 	maps.DeleteFunc(ended.last, func(id string, p place) bool {
 		n, ok := b.Plan.find(id)
-		return !ok || b.Plan.entry(n).hash != p.hash
+		return !ok || b.Plan.tasks[n].hash != p.hash
 	})
 	return ended.failures()
 }
