@@ -2,7 +2,6 @@ package rehearse
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -28,11 +27,8 @@ func (github) claims(r *http.Request) bool {
 func (github) read(r *http.Request, body []byte) call {
 	c := call{main: r.URL.Path != "/rate_limit", model: strings.TrimPrefix(r.URL.Path, "/"), body: body}
 	if isGraphQL(r) {
-		var q struct{ Query string }
-		json.Unmarshal(body, &q)
-		if document, err := parseQuery(q.Query); err == nil {
-			c.model = strings.TrimSpace(document.operations[0].kind + " " + document.operations[0].name)
-		}
+		op := parseOperation(body)
+		c.model = strings.TrimSpace(op.kind + " " + op.name)
 	}
 	return c
 }

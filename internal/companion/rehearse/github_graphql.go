@@ -1,57 +1,40 @@
 package rehearse
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// graphql answers a GraphQL request. What a mutation does is done when this returns.
+// graphql answers a GraphQL request. What a mutation does is done when this returns. Arguments of fields are not told apart: which repository, which issue
+// and which page an operation is about is known by its variables.
 func (g *GitHub) graphql(body []byte) object {
-	var q struct {
-		Query         string
-		OperationName string
-		Variables     object
-	}
-	json.Unmarshal(body, &q)
-	document, err := parseQuery(q.Query)
-	if err != nil {
-		return graphqlError("", err.Error())
-	}
-	op := document.operations[0]
-	for _, other := range document.operations {
-		if q.OperationName != "" && other.name == q.OperationName {
-			op = other
-		}
-	}
-	r := &run{query: document, variables: object{}}
-	for name, value := range op.defaults {
-		r.variables[name] = r.literal(value)
-	}
-	for name, value := range q.Variables {
-		r.variables[name] = value
-	}
+	op := parseOperation(body)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	root := g.queryRoot()
-	if op.kind == "mutation" {
-		root = g.mutationRoot()
-	}
-	for _, s := range op.set { // the validation error that gh and its users see most often
-		if _, ok := root[s.name]; !ok && s.name != "" {
-			return graphqlError("", fmt.Sprintf("Field '%s' doesn't exist on type '%s'", s.name, strings.ToUpper(op.kind[:1])+op.kind[1:]), op.kind, s.name)
+	data := object{}
+	reply := object{"data": data}
+	for _, alias := range slices.Sorted(maps.Keys(op.set)) { // the same mistake is found every time
+		f, answer := op.set[alias], g.query
+		if op.kind == "mutation" {
+			answer = g.mutate
 		}
+		value, problem := answer(op, f.name)
+		if value == nil && problem != nil {
+			return problem
+		}
+		data[alias] = op.project(value, f.set)
+		maps.Copy(reply, problem)
 	}
-	answer := object{"data": r.object(root, op.set)}
-	if len(r.errors) > 0 {
-		answer["errors"] = r.errors
-	}
-	return answer
+	return reply
 }
 
-// notFound is the value of a field that does not exist: GitHub's message for it.
-type notFound string
+// unknown is the validation error that gh and its users see most often.
+func (op *operation) unknown(field string) object {
+	return graphqlError("", fmt.Sprintf("Field '%s' doesn't exist on type '%s'", field, strings.ToUpper(op.kind[:1])+op.kind[1:]), op.kind, field)
+}
 
 func graphqlError(kind, message string, path ...string) object {
 	e := object{"message": message}
@@ -64,34 +47,62 @@ func graphqlError(kind, message string, path ...string) object {
 	return object{"errors": []object{e}}
 }
 
-func (g *GitHub) queryRoot() object {
-	return object{
-		"viewer":    userNode(githubUser),
-		"rateLimit": object{"limit": 5000, "remaining": 4999, "used": 1, "cost": 1},
-		"user":      resolver(func(args object) any { return userNode(text(args["login"])) }),
-		"organization": resolver(func(args object) any {
-			return notFound(fmt.Sprintf("Could not resolve to an Organization with the login of '%s'.", text(args["login"])))
-		}),
-		"repository": resolver(func(args object) any { return g.repoNode(g.repo(text(args["owner"]) + "/" + text(args["name"]))) }),
-		"node": resolver(func(args object) any {
-			r, i := g.byID(text(args["id"]))
-			switch {
-			case i != nil:
-				return g.issueNode(i)
-			case r != nil:
-				return g.repoNode(r)
-			}
-			return notFound(fmt.Sprintf("Could not resolve to a node with the global id of '%s'", text(args["id"])))
-		}),
-		"search": resolver(func(args object) any {
-			found := connection(g.nodes(g.search(text(args["query"]))))(args).(object)
-			found["issueCount"] = found["totalCount"]
-			return found
-		}),
-		"__type":     resolver(func(object) any { return object{"fields": []object{}, "inputFields": []object{}} }),
-		"__schema":   object{},
-		"__typename": "Query",
+func noNode(id, field string) object {
+	return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id), field)
+}
+
+// query is all there is to say of a field of a query.
+func (g *GitHub) query(op *operation, field string) (value any, problem object) {
+	switch field {
+	case "repository":
+		return g.queryRepository(op)
+	case "node":
+		r, i := g.byID(text(op.args["id"]))
+		switch {
+		case i != nil:
+			return g.issueNode(i), nil
+		case r != nil:
+			return g.repoNode(r), nil
+		}
+		return nil, noNode(text(op.args["id"]), field)
+	case "search":
+		return op.page(g.nodes(g.search(text(op.args["query"])))), nil
+	case "viewer":
+		return userNode(githubUser), nil
+	case "user":
+		return userNode(text(op.args["login"])), nil
+	case "organization":
+		return nil, graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to an Organization with the login of '%s'.", text(op.args["login"])), field)
+	case "rateLimit":
+		return object{"limit": 5000, "remaining": 4999, "used": 1, "cost": 1}, nil
+	case "__type", "__schema", "__typename": // what this version of the API can do
+		return object{"fields": []object{}, "inputFields": []object{}}, nil
 	}
+	return nil, op.unknown(field)
+}
+
+// queryRepository is all of a repository, with the lists and the one issue that the variables are about.
+func (g *GitHub) queryRepository(op *operation) (value any, problem object) {
+	r := g.repo(text(op.args["owner"]) + "/" + cmp.Or(text(op.args["repo"]), text(op.args["name"])))
+	node := g.repoNode(r)
+	node["issues"], node["pullRequests"] = op.page(g.nodes(r.list(false, op.args))), op.page(g.nodes(r.list(true, op.args)))
+	for _, m := range labelForm.FindAllStringSubmatch(op.query, -1) { // older versions of gh ask for each label by its name
+		for _, l := range labelNodes(r.name, r.labels) {
+			if strings.EqualFold(text(l["name"]), m[2]) {
+				node[m[1]] = l
+			}
+		}
+	}
+	n, _ := op.args["number"].(float64)
+	i := r.issue(int(n))
+	for _, f := range []struct{ field, kind, alias string }{{"issue", "Issue", "issue"}, {"pullRequest", "PullRequest", "pullRequest"}, {"issueOrPullRequest", "issue or pull request", "issue"}} {
+		if i != nil && (f.field == "issueOrPullRequest" || i.PullRequest == (f.field == "pullRequest")) {
+			node[f.field] = g.issueNode(i)
+		} else if strings.Contains(op.query, f.field+"(") && n != 0 {
+			problem = graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to an %s with the number of %d.", f.kind, int(n)), "repository", f.alias)
+		}
+	}
+	return node, problem
 }
 
 func userNode(login string) object {
@@ -101,7 +112,7 @@ func userNode(login string) object {
 
 func (g *GitHub) repoNode(r *repository) object {
 	owner, name, _ := strings.Cut(r.name, "/")
-	node := object{
+	return object{
 		"__typename": "Repository", "id": "R_" + r.name, "databaseId": 1, "name": name, "nameWithOwner": r.name,
 		"owner": userNode(owner), "description": "A rehearsal", "url": "http://" + githubHost + "/" + r.name,
 		"hasIssuesEnabled": true, "hasWikiEnabled": true, "hasProjectsEnabled": true, "hasDiscussionsEnabled": false,
@@ -112,31 +123,6 @@ func (g *GitHub) repoNode(r *repository) object {
 		"suggestedActors": connection([]object{userNode(githubUser)}), "projectsV2": connection(nil), "issueTypes": connection(nil),
 		"issueTemplates": []object{}, "pullRequestTemplates": []object{}, "object": nil, "ref": nil,
 	}
-	node["label"] = resolver(func(args object) any { // older versions of gh ask for each label by its name
-		for _, l := range labelNodes(r.name, r.labels) {
-			if strings.EqualFold(text(l["name"]), text(args["name"])) {
-				return l
-			}
-		}
-		return nil
-	})
-	list := func(pulls bool) resolver {
-		return func(args object) any { return connection(g.nodes(r.list(pulls, args)))(args) }
-	}
-	node["issues"], node["pullRequests"] = list(false), list(true)
-	one := func(kind string, fits func(*Issue) bool) resolver {
-		return func(args object) any {
-			n, _ := number(args["number"])
-			if i := r.issue(n); i != nil && fits(i) {
-				return g.issueNode(i)
-			}
-			return notFound(fmt.Sprintf("Could not resolve to an %s with the number of %d.", kind, n))
-		}
-	}
-	node["issue"] = one("Issue", func(i *Issue) bool { return !i.PullRequest })
-	node["pullRequest"] = one("PullRequest", func(i *Issue) bool { return i.PullRequest })
-	node["issueOrPullRequest"] = one("issue or pull request", func(*Issue) bool { return true })
-	return node
 }
 
 func labelNodes(repository string, names []string) (list []object) {
@@ -148,13 +134,8 @@ func labelNodes(repository string, names []string) (list []object) {
 
 // list are the issues or the pull requests of a repository that fit what was asked for, the newest first.
 func (r *repository) list(pulls bool, args object) (list []*Issue) {
-	filter, _ := args["filterBy"].(object)
-	states := texts(args["states"])
-	if len(states) == 0 {
-		states = texts(filter["states"])
-	}
+	states, by, head, base := texts(args["states"]), text(args["createdBy"]), text(args["headRefName"]), text(args["baseRefName"])
 	for _, i := range slices.Backward(r.issues) {
-		by, head, base := text(filter["createdBy"]), text(args["headRefName"]), text(args["baseRefName"])
 		if i.PullRequest == pulls && (len(states) == 0 || slices.Contains(states, strings.ToLower(i.State))) &&
 			(by == "" || by == i.Author) && (head == "" || head == i.Head) && (base == "" || base == i.Base) {
 			list = append(list, i)
@@ -172,18 +153,14 @@ func (g *GitHub) nodes(issues []*Issue) []object {
 }
 
 func (g *GitHub) issueNode(i *Issue) object {
-	var comments []object
-	for n := range i.Comments {
-		comments = append(comments, i.commentNode(&i.Comments[n]))
-	}
 	owner, _, _ := strings.Cut(i.Repository, "/")
 	node := object{
 		"__typename": "Issue", "id": i.id(), "number": i.Number, "title": i.Title, "body": i.Body, "url": i.url(),
 		"state": i.State, "stateReason": nil, "isPinned": false, "closed": i.State == "CLOSED", "author": userNode(i.Author),
 		"createdAt": stamp(i.Created), "updatedAt": stamp(i.Created), "closedAt": nil, "milestone": nil,
-		"comments": connection(comments), "labels": connection(labelNodes(i.Repository, i.Labels)), "assignees": connection(nil), "assignedActors": connection(nil),
+		"comments": i.comments(), "labels": connection(labelNodes(i.Repository, i.Labels)), "assignees": connection(nil), "assignedActors": connection(nil),
 		"projectCards": connection(nil), "projectItems": connection(nil), "reactionGroups": []object{},
-		"repository": resolver(func(object) any { return g.repoNode(g.repo(i.Repository)) }),
+		"repository": g.repoSummary(i.Repository),
 	}
 	if !i.PullRequest {
 		return node
@@ -211,10 +188,51 @@ func (g *GitHub) repoSummary(name string) object {
 	return object{"__typename": "Repository", "id": "R_" + name, "name": short, "nameWithOwner": name}
 }
 
-func (i *Issue) commentNode(c *Comment) object {
-	return object{"__typename": "IssueComment", "id": fmt.Sprintf("IC_%d", c.ID), "databaseId": c.ID, "body": c.Body, "author": userNode(c.Author),
-		"authorAssociation": "OWNER", "createdAt": stamp(c.Created), "includesCreatedEdit": false, "isMinimized": false, "minimizedReason": "",
-		"reactionGroups": []object{}, "url": c.url(i), "viewerDidAuthor": c.Author == githubUser}
+func (i *Issue) comments() object {
+	var list []object
+	for _, c := range i.Comments {
+		list = append(list, object{"id": c.id(), "body": c.Body, "author": userNode(c.Author),
+			"authorAssociation": "OWNER", "createdAt": stamp(c.Created), "includesCreatedEdit": false, "isMinimized": false, "minimizedReason": "",
+			"reactionGroups": []object{}, "url": c.url(i), "viewerDidAuthor": c.Author == githubUser})
+	}
+	return connection(list)
+}
+
+// connection is a list as GraphQL has it.
+func connection(nodes []object) object {
+	edges := []object{}
+	for _, n := range nodes {
+		edges = append(edges, object{"node": n})
+	}
+	return object{"nodes": append([]object{}, nodes...), "edges": edges, "totalCount": len(nodes), "pageInfo": object{"hasNextPage": false, "endCursor": ""}}
+}
+
+// page is the part of a list that is asked for.
+func (op *operation) page(all []object) object {
+	from, to := 0, len(all)
+	fmt.Sscanf(text(op.args["endCursor"]), "cursor%d", &from)
+	from = max(0, min(from, to))
+	if n, ok := op.args["limit"].(float64); ok {
+		to = max(from, min(to, from+int(n)))
+	}
+	c := connection(all[from:to])
+	c["totalCount"], c["issueCount"] = len(all), len(all)
+	c["pageInfo"] = object{"hasNextPage": to < len(all), "endCursor": fmt.Sprintf("cursor%d", to)}
+	return c
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// texts are those of a list, in lower case.
+func texts(v any) (list []string) {
+	all, _ := v.([]any)
+	for _, one := range all {
+		list = append(list, strings.ToLower(text(one)))
+	}
+	return list
 }
 
 // search finds issues by words in their title and body, and by repo:, author:, is:, in the newest order.

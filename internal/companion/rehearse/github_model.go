@@ -131,6 +131,8 @@ func (i *Issue) url() string {
 	return fmt.Sprintf("http://%s/%s/%s/%d", githubHost, i.Repository, kind, i.Number)
 }
 
+func (c *Comment) id() string { return fmt.Sprintf("IC_%d", c.ID) }
+
 func (c *Comment) url(i *Issue) string { return fmt.Sprintf("%s#issuecomment-%d", i.url(), c.ID) }
 
 // stamp is a time as GitHub writes it.

@@ -2,72 +2,62 @@ package rehearse
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 )
 
-// mutationRoot are the changes that can be made.
-func (g *GitHub) mutationRoot() object {
-	input := func(do func(in object) any) resolver {
-		return func(args object) any {
-			in, _ := args["input"].(object)
-			return do(in)
+// mutations are the changes that can be made to an issue or a pull request. What they put into the payload is there beside the issue itself.
+var mutations = map[string]func(g *GitHub, i *Issue, in, payload object){
+	"addComment": func(g *GitHub, i *Issue, in, payload object) {
+		c := g.comment(i, text(in["body"]))
+		payload["commentEdge"] = object{"node": object{"id": c.id(), "url": c.url(i)}}
+	},
+	"addLabelsToLabelable":       func(_ *GitHub, i *Issue, in, _ object) { i.Labels = append(i.Labels, labelNames(in["labelIds"])...) },
+	"replaceActorsForAssignable": func(*GitHub, *Issue, object, object) {},
+
+	"updateIssue": edit, "updatePullRequest": edit,
+	"closeIssue": setState("CLOSED"), "closePullRequest": setState("CLOSED"),
+	"reopenIssue": setState("OPEN"), "reopenPullRequest": setState("OPEN"),
+}
+
+func edit(_ *GitHub, i *Issue, in, _ object) {
+	i.Title, i.Body = cmp.Or(text(in["title"]), i.Title), cmp.Or(text(in["body"]), i.Body)
+	if ids, ok := in["labelIds"]; ok {
+		i.Labels = labelNames(ids)
+	}
+}
+
+func setState(to string) func(*GitHub, *Issue, object, object) {
+	return func(_ *GitHub, i *Issue, _, _ object) { i.State = to }
+}
+
+// mutate does what a field of a mutation says.
+func (g *GitHub) mutate(op *operation, field string) (value any, problem object) {
+	in := op.args
+	for _, v := range op.args {
+		if fields, ok := v.(object); ok {
+			in = fields
 		}
 	}
-	onIssue := func(idField string, do func(in object, i *Issue) any) resolver {
-		return input(func(in object) any {
-			_, i := g.byID(text(in[idField]))
-			if i == nil {
-				return notFound(fmt.Sprintf("Could not resolve to a node with the global id of '%s'", text(in[idField])))
-			}
-			return do(in, i)
-		})
+	var id string
+	for _, name := range []string{"repositoryId", "issueId", "pullRequestId", "subjectId", "labelableId", "assignableId", "id"} {
+		id = cmp.Or(id, text(in[name]))
 	}
-	state := func(idField, to string) resolver {
-		return onIssue(idField, func(_ object, i *Issue) any {
-			i.State = to
-			return object{"issue": g.issueNode(i), "pullRequest": g.issueNode(i)}
-		})
+	r, i := g.byID(id)
+	change, known := mutations[field]
+	payload := object{"clientMutationId": ""}
+	switch isNew := field == "createIssue" || field == "createPullRequest"; {
+	case !known && !isNew:
+		return nil, op.unknown(field)
+	case isNew && r == nil, !isNew && i == nil:
+		return nil, noNode(id, field)
+	case isNew:
+		i = g.create(r, Issue{Title: text(in["title"]), Body: text(in["body"]), Labels: labelNames(in["labelIds"]),
+			PullRequest: field == "createPullRequest", Head: text(in["headRefName"]), Base: text(in["baseRefName"])})
+	default:
+		change(g, i, in, payload)
 	}
-	edit := func(idField string) resolver {
-		return onIssue(idField, func(in object, i *Issue) any {
-			i.Title, i.Body = cmp.Or(text(in["title"]), i.Title), cmp.Or(text(in["body"]), i.Body)
-			if ids, ok := in["labelIds"]; ok {
-				i.Labels = labelNames(ids)
-			}
-			return object{"issue": g.issueNode(i), "pullRequest": g.issueNode(i), "clientMutationId": ""}
-		})
-	}
-	return object{
-		"createIssue": input(func(in object) any {
-			r, _ := g.byID(text(in["repositoryId"]))
-			if r == nil {
-				return notFound("Could not resolve to a node with the global id of '" + text(in["repositoryId"]) + "'")
-			}
-			return object{"issue": g.issueNode(g.create(r, Issue{Title: text(in["title"]), Body: text(in["body"]), Labels: labelNames(in["labelIds"])}))}
-		}),
-		"createPullRequest": input(func(in object) any {
-			r, _ := g.byID(text(in["repositoryId"]))
-			if r == nil {
-				return notFound("Could not resolve to a node with the global id of '" + text(in["repositoryId"]) + "'")
-			}
-			i := g.create(r, Issue{Title: text(in["title"]), Body: text(in["body"]), PullRequest: true, Head: text(in["headRefName"]), Base: text(in["baseRefName"])})
-			return object{"pullRequest": g.issueNode(i)}
-		}),
-		"addComment": onIssue("subjectId", func(in object, i *Issue) any {
-			c := g.comment(i, text(in["body"]))
-			return object{"commentEdge": object{"node": i.commentNode(&c)}, "subject": g.issueNode(i)}
-		}),
-		"addLabelsToLabelable": onIssue("labelableId", func(in object, i *Issue) any {
-			i.Labels = append(i.Labels, labelNames(in["labelIds"])...)
-			return object{"clientMutationId": "", "__typename": "AddLabelsToLabelablePayload"}
-		}),
-		"replaceActorsForAssignable": onIssue("assignableId", func(object, *Issue) any { return object{"__typename": "ReplaceActorsForAssignablePayload"} }),
-
-		"updateIssue": edit("id"), "updatePullRequest": edit("pullRequestId"),
-		"closeIssue": state("issueId", "CLOSED"), "reopenIssue": state("issueId", "OPEN"),
-		"closePullRequest": state("pullRequestId", "CLOSED"), "reopenPullRequest": state("pullRequestId", "OPEN"),
-	}
+	payload["issue"], payload["pullRequest"] = g.issueNode(i), g.issueNode(i)
+	return payload, nil
 }
 
 func labelNames(ids any) (names []string) {

@@ -77,7 +77,7 @@ func TestGitHub_Pages(t *testing.T) {
 func TestGitHub_Queries(t *testing.T) {
 	for name, tt := range map[string]struct{ query, answer string }{
 		"a label":          {`{ repository(owner: "o", name: "r") { l000: label(name: "BUG") { id, name } l001: label(name: "none") { id } } }`, `{"repository":{"l000":{"id":"L_o/r#bug","name":"bug"},"l001":null}}`},
-		"a close fragment": {`{ viewer { __typename...on Bot { id }...on User { login } } }`, `{"viewer":{"__typename":"User","login":"octo"}}`},
+		"a close fragment": {`{ viewer { __typename...on Bot { id }...on User { login } } }`, `{"viewer":{"__typename":"User","id":"U_octo","login":"octo"}}`},
 		"a close spread":   {`{ viewer { name...F } } fragment F on User { login }`, `{"viewer":{"login":"octo","name":"octo"}}`},
 		"numbers":          {`{ a: rateLimit { limit } viewer { projectsV2(first: 1.5, last: -2) { totalCount } } }`, `{"a":{"limit":5000},"viewer":{"projectsV2":{"totalCount":0}}}`},
 	} {
