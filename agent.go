@@ -58,7 +58,7 @@ func OpenCode(prompt string, options ...string) *Agent {
 func (a *Agent) Run(ctx context.Context) (*Result, error) {
 	r, c, err := a.bind()
 	if err != nil {
-		return newResult(engine.Refused(err)), err
+		return engine.Refused(err), err
 	}
 	return r.Run(ctx, c)
 }
@@ -76,7 +76,7 @@ func (a *Agent) Start(ctx context.Context) (*Invocation, error) {
 func (a *Agent) bind() (*Runner, Command, error) {
 	d := profile.Find(a.Name)
 	if d == nil || !d.IsAgent() {
-		return nil, Command{}, &UsageError{fmt.Errorf("there is no agent %q", a.Name)}
+		return nil, Command{}, &UsageError{Err: fmt.Errorf("there is no agent %q", a.Name)}
 	}
 	args := append(append([]string{cmp.Or(a.Path, a.Name)}, d.Ask...), a.Options...)
 	prompt, r := a.Prompt, a.Runner
@@ -141,7 +141,7 @@ func (a *Agent) FromEnv() error {
 			err = set(text)
 		}
 		if err != nil {
-			return &UsageError{fmt.Errorf("%s: %w", v.Name, err)}
+			return &UsageError{Err: fmt.Errorf("%s: %w", v.Name, err)}
 		}
 	}
 	a.Runner.Policy, a.Runner.LogDir = p, logDir

@@ -15,10 +15,7 @@ type Invocation struct{ engine *engine.Invocation }
 func (inv *Invocation) ID() string { return inv.engine.ID() }
 
 // Wait waits for the end and returns the result: see [Runner.Run].
-func (inv *Invocation) Wait() (*Result, error) {
-	res, err := inv.engine.Wait()
-	return newResult(res), newError(err)
-}
+func (inv *Invocation) Wait() (*Result, error) { return inv.engine.Wait() }
 
 // Over reports whether Wait would return at once.
 func (inv *Invocation) Over() bool { return inv.engine.Over() }
@@ -41,13 +38,4 @@ func (inv *Invocation) Interrupt(cause error) { inv.engine.Interrupt(cause) }
 // Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints, as [AgentEvent] values. The
 // first reader gets everything from the start on; every other one gets what happens after its call. They end with the
 // invocation. A reader that does not keep up holds nothing up: it misses lines, and a [Missed] event says how many.
-func (inv *Invocation) Events() iter.Seq[Event] {
-	events := inv.engine.Events()
-	return func(yield func(Event) bool) {
-		for e := range events {
-			if !yield(newEvent(e)) {
-				return
-			}
-		}
-	}
-}
+func (inv *Invocation) Events() iter.Seq[Event] { return inv.engine.Events() }

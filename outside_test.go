@@ -173,7 +173,7 @@ func TestOutside(t *testing.T) {
 	if got := run("outside", state, state, state); strings.Contains(got, "Alert") {
 		t.Errorf("after four failures it says\n%s", got)
 	}
-	if got := run("outside", state, state); strings.Count(got, "belay.AlertRaised {Integration:") != 3 {
+	if got := run("outside", state, state); strings.Count(got, "AlertRaised {Integration:") != 3 {
 		t.Errorf("after five and six failures it says\n%s", got)
 	}
 	alerts := run("belay", "alerts", "--json")

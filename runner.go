@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/label"
@@ -113,7 +112,7 @@ type Runner struct {
 }
 
 // NoLogDir as [Runner.LogDir] means that an agent's runs are logged nowhere but in the State.
-const NoLogDir = "none"
+const NoLogDir = engine.NoLogDir
 
 // Fallback is an agent that gets the request of another one: see [Runner.Fallbacks].
 type Fallback struct {
@@ -124,55 +123,6 @@ type Fallback struct {
 	// Args, if not nil, are its arguments. Without them it is told what the first command line says, as far as it has exact
 	// equivalents; a restriction that has none refuses the command.
 	Args []string
-}
-
-// Gate says how a runner takes part in a limit that it shares with others: see package [gate].
-type Gate struct {
-	// Key names the limit: all runners with the same key share it. Empty means the profile's own, and none for generic commands.
-	Key string
-	// Off takes part in no gate.
-	Off bool
-	// Settings say when the gate lets calls through. The zero value is the default.
-	Settings gate.Settings
-	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
-	MaxParallel int
-}
-
-// OnBusy says what to do when a scope is taken.
-type OnBusy string
-
-const (
-	BusyWait    OnBusy = "wait"    // wait for it, within the longest wait; the default
-	BusyReplace OnBusy = "replace" // end the run that has it
-	BusyFail    OnBusy = "fail"    // fail at once
-)
-
-// Resume says how a runner treats the sessions of an agent.
-type Resume struct {
-	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
-	// says otherwise.
-	Session string
-	// OrNew begins a new session if that one no longer exists.
-	OrNew bool
-	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
-	Prompt string
-	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
-	// default to continue, and if the session no longer exists, the request begins a new one.
-	Interrupted bool
-	// Never begins anew after a failed attempt, also where that pays twice.
-	Never bool
-}
-
-// LastSession stands for the last session of the same profile in the same directory. It takes a [State] to know it.
-const LastSession = "last"
-
-// Effects says what is done after a failure that leaves open whether the command has changed something. The zero value
-// does not repeat it, and fails with [ErrMayBeDone].
-type Effects struct {
-	// Verify looks whether it has, where the profile knows how.
-	Verify bool
-	// Repeat repeats it in any case.
-	Repeat bool
 }
 
 // Alert says how many failures raise an alert: see [AlertRaised].
@@ -188,10 +138,9 @@ type Alert struct {
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	runner, err := r.bind(&c)
 	if err != nil {
-		return newResult(engine.Refused(err)), err
+		return engine.Refused(err), err
 	}
-	res, err := runner.Run(ctx, engine.Command(c))
-	return newResult(res), newError(err)
+	return runner.Run(ctx, c)
 }
 
 // Start begins to run the command in the background. The error is a [*UsageError].
@@ -200,40 +149,11 @@ func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv, err := runner.Start(ctx, engine.Command(c))
+	inv, err := runner.Start(ctx, c)
 	if err != nil {
-		return nil, newError(err)
+		return nil, err
 	}
 	return &Invocation{inv}, nil
-}
-
-// Preview is what running a command would do, as far as that can be known before it has begun.
-type Preview struct {
-	// Args is how the command would be started, and Env are settings in addition to its environment.
-	Args, Env []string
-	// Unknown is the option that keeps the command line from being added to; empty if there is none.
-	Unknown string
-	// Session is the one that would be resumed; empty for none.
-	Session string
-	// Gate is the key of the gate that it would take part in; empty for none.
-	Gate string
-	// Policy is what is in force, the profile's preset included.
-	Policy retry.Policy
-	// Deadline is how long an attempt may take, Stall how long it may show no life, and ToolStall while one of its tools
-	// runs; 0 means no limit.
-	Deadline, Stall, ToolStall time.Duration
-	// Fallbacks are those that would be asked, in this order.
-	Fallbacks []FallbackPreview
-}
-
-// FallbackPreview is how a fallback would be started.
-type FallbackPreview struct {
-	Name string
-	// Args is how it would be started; nil if it would not, for the reason that Refused gives.
-	Args []string
-	// Gate is the key of the gate that it would take part in; empty for none.
-	Gate    string
-	Refused string
 }
 
 // Preview says how the first attempt would be started. Nothing is started, written or read from stdin. The error says why
@@ -243,17 +163,11 @@ func (r *Runner) Preview(c Command) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	inv, err := runner.Prepare(context.Background(), engine.Command(c))
+	inv, err := runner.Prepare(context.Background(), c)
 	if err != nil {
-		return Preview{}, newError(err)
+		return Preview{}, err
 	}
-	p, err := inv.Preview()
-	preview := Preview{Args: p.Args, Env: p.Env, Unknown: p.Unknown, Session: p.Session, Gate: p.Gate, Policy: p.Policy,
-		Deadline: p.Deadline, Stall: p.Stall, ToolStall: p.ToolStall}
-	for _, f := range p.Fallbacks {
-		preview.Fallbacks = append(preview.Fallbacks, FallbackPreview(f))
-	}
-	return preview, err
+	return inv.Preview()
 }
 
 // bind makes the engine's runner for a command. The error is a [*UsageError].
@@ -264,11 +178,11 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 	}
 	known, err := profile.Bind(r.Profile, args, c.Env, c.Dir)
 	if err != nil {
-		return nil, &UsageError{err}
+		return nil, &UsageError{Err: err}
 	}
 	runner := &engine.Runner{
 		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, OnlyAttempt: r.onlyAttempt, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
-		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
+		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
 		FallbackAfterWork: r.FallbackAfterWork,
@@ -279,12 +193,6 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 	}
 	if r.State != nil {
 		runner.State = &state.State{Dir: r.State.Dir}
-	}
-	if delay := r.Policy.Delay; delay != nil {
-		runner.Policy.Delay = func(retry int, err error) time.Duration { return delay(retry, newError(err)) }
-	}
-	if observe := r.Observe; observe != nil {
-		runner.Observe = func(e engine.Event) { observe(newEvent(e)) }
 	}
 	return runner, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
@@ -99,9 +100,9 @@ func TestBatch_AutoConcurrency(t *testing.T) {
 				var gates gate.Memory
 				b := &batch.Batch{Plan: planOf(t, tasks), MaxJobs: 64, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
 					r := &engine.Runner{Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}}, Starter: s, Shared: &gates, Policy: retry.Policy{MaxWait: retry.None},
-						Gate: engine.Gate{Settings: gate.Settings{MaxHold: batch.LongestHold}}, Observe: observe(job)}
+						Gate: belaytype.Gate{Settings: gate.Settings{MaxHold: batch.LongestHold}}, Observe: observe(job)}
 					prompt := job.Task.Prompt
-					res, err := r.Run(ctx, engine.Command{Args: []string{"claude", "-p"}, Prompt: &prompt})
+					res, err := r.Run(ctx, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &prompt})
 					if err != nil {
 						return batch.Outcome{State: batch.Failed, Error: err.Error(), Class: res.Verdict.Class}
 					}
@@ -124,17 +125,17 @@ func TestBatch_AutoConcurrency(t *testing.T) {
 }
 
 // observe tells the batch of throttles, as belay batch does.
-func observe(job *batch.Job) func(engine.Event) {
-	return func(e engine.Event) {
+func observe(job *batch.Job) func(belaytype.Event) {
+	return func(e belaytype.Event) {
 		switch e := e.(type) {
-		case engine.Waiting:
+		case belaytype.Waiting:
 			job.Throttled()
 			job.Wait(e.Until)
-		case engine.AtGate:
+		case belaytype.AtGate:
 			if !e.Refusal.Until.IsZero() {
 				job.Wait(e.Refusal.Until)
 			}
-		case engine.WaitOver:
+		case belaytype.WaitOver:
 			job.Wait(time.Time{})
 		}
 	}

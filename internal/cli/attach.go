@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/spool"
@@ -61,7 +62,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	}
 	a := &attachment{std: std, spools: s.Spools(), id: h.ID}
 	end, err := a.follow(ctx)
-	if interrupted, ok := errors.AsType[*engine.Interrupt](err); ok {
+	if interrupted, ok := errors.AsType[*belaytype.Interrupt](err); ok {
 		if interrupted.Signal == int(syscall.SIGINT) {
 			say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", shortID(h.ID)))
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/config"
@@ -74,5 +75,5 @@ func (r *taskRunner) held() (key string, held func() *gate.Refusal) {
 	if err != nil {
 		return "", nil
 	}
-	return runner.Held(s.Gates(), engine.Command{Args: c.args, Dir: c.dir, Env: c.env})
+	return runner.Held(s.Gates(), belaytype.Command{Args: c.args, Dir: c.dir, Env: c.env})
 }

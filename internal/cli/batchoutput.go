@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -33,7 +33,7 @@ func (r *taskRunner) makeOutputDir(tasks string) error {
 }
 
 // keepOutput writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
-func keepOutput(job *batch.Job, o *batch.Outcome, res *engine.Result, dir string) error {
+func keepOutput(job *batch.Job, o *batch.Outcome, res *belaytype.Result, dir string) error {
 	if err := job.SaveOutput(dir, o, res.Output.Reader); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/budget"
@@ -200,7 +201,7 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 		return refusedTask(err)
 	}
 	var stderr supervise.Tail
-	inv, err := runner.Prepare(ctx, engine.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt, Stderr: &stderr})
+	inv, err := runner.Prepare(ctx, belaytype.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt, Stderr: &stderr})
 	if err != nil {
 		return refusedTask(err)
 	}
@@ -237,7 +238,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
 		runner.MaxCost = job.MaxCost
 	}
-	runner.Observe = func(e engine.Event) { r.observe(job, e) }
+	runner.Observe = func(e belaytype.Event) { r.observe(job, e) }
 	if _, isAgent := c.known.(agent.Agent); isAgent {
 		runner.InSession = job.InSession
 		runner.Follow = r.view.activityOf(job)
@@ -298,30 +299,30 @@ func (r *taskRunner) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runne
 }
 
 // observe tells the batch what happens to a task that others are to know.
-func (r *taskRunner) observe(job *batch.Job, e engine.Event) {
+func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 	switch e := e.(type) {
-	case engine.Waiting:
+	case belaytype.Waiting:
 		if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded {
 			job.Throttled()
 			job.Wait(e.Until)
 		}
-	case engine.AtGate:
+	case belaytype.AtGate:
 		if !e.Refusal.Until.IsZero() {
 			job.Wait(e.Refusal.Until)
 		}
-	case engine.WaitOver:
+	case belaytype.WaitOver:
 		job.Wait(time.Time{})
-	case engine.InnerRetry:
+	case belaytype.InnerRetry:
 		if e.Verdict.Class.Throttle() {
 			job.Throttled()
 		}
-	case engine.SessionGone:
+	case belaytype.SessionGone:
 		job.Begun = batch.Restarted
-	case engine.AlertRaised:
+	case belaytype.AlertRaised:
 		r.view.say(message.Alert(e.Integration, e.Failures, e.Within))
-	case engine.StateTrouble:
+	case belaytype.StateTrouble:
 		r.view.once("state", message.NoRecord(e.Without, e.Err))
-	case engine.CostNotice:
+	case belaytype.CostNotice:
 		switch {
 		case e.Err == nil:
 		case e.Budget == "":
@@ -338,12 +339,12 @@ func refusedTask(err error) batch.Outcome {
 }
 
 // outcome is what the result of a run means for its task.
-func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *supervise.Tail, c *taskCommand, res *engine.Result, err error) batch.Outcome {
-	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Err, Until: res.RetryAt, Session: res.Session}
+func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *supervise.Tail, c *taskCommand, res *belaytype.Result, err error) batch.Outcome {
+	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Error, Until: res.RetryAt, Session: res.Session}
 	if cost := res.Usage.CostUSD; cost != nil {
 		o.Cost = *cost
 	}
-	reached, overCost := errors.AsType[*engine.MaxCostReached](err)
+	reached, overCost := errors.AsType[*belaytype.MaxCostReached](err)
 	switch class := res.Verdict.Class; {
 	case res.Success:
 	case ctx.Err() != nil:
@@ -352,7 +353,7 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *superv
 		o.State, o.Fatal = batch.Waiting, true
 	case res.Verdict.Rule == engine.RuleResources:
 		o.State, o.Lacked = batch.Paused, true
-		r.view.once("lack", "running fewer tasks at a time: "+res.Err)
+		r.view.once("lack", "running fewer tasks at a time: "+res.Error)
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
 	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):

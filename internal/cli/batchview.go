@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -158,7 +159,7 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	}
 	switch sum.Stop {
 	case batch.Cancelled:
-		if i, ok := errors.AsType[*engine.Interrupt](sum.Err); ok {
+		if i, ok := errors.AsType[*belaytype.Interrupt](sum.Err); ok {
 			return 128 + i.Signal, message.BatchInterrupted(i.Name)
 		}
 		if _, ok := errors.AsType[*fleetEnded](sum.Err); ok {

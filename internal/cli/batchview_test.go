@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -42,7 +42,7 @@ func TestBatchView_LineFits(t *testing.T) {
 // However a batch ends, it ends with 0 only if all tasks are done, and it says why if some are not over. One over a fleet ended with 0 and "4 unfinished".
 func TestBatchView_UnfinishedIsNeverZero(t *testing.T) {
 	const last = batch.ResultsLost
-	interrupted := &engine.Interrupt{Signal: 2, Name: "SIGINT"}
+	interrupted := &belaytype.Interrupt{Signal: 2, Name: "SIGINT"}
 	for reason := batch.NotStopped; reason <= last+1; reason++ { // the last one is a reason that is not known here
 		for state := range len(batch.Summary{}.Counts) {
 			for _, err := range []error{nil, errors.New("why"), interrupted, &fleetEnded{}} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -12,7 +13,7 @@ import (
 // stopRequested is the cause of a run that another belay has asked to stop, by a signal.
 type stopRequested struct {
 	supervise.StopRequest
-	signal *engine.Interrupt
+	signal *belaytype.Interrupt
 }
 
 func (e *stopRequested) Error() string {
@@ -32,25 +33,27 @@ func causeText(s *config.Settings, cause error) string {
 		return notAdmittedText(s, e)
 	case *engine.TooLate:
 		return tooLateText(s, e)
-	case *engine.MaxCostReached:
+	case *belaytype.MaxCostReached:
+		cost := message.Cost{What: "--max-cost", Spent: e.Spent, Limit: e.Limit, Window: e.Window, Unknown: e.Unknown, Until: e.Until}
 		switch {
 		case e.Budget != "":
-			return message.CostReached(e.Cost("budget "+e.Budget), "belay budget "+e.Budget)
+			cost.What = "budget " + e.Budget
+			return message.CostReached(cost, "belay budget "+e.Budget)
 		case e.Run != "":
-			return message.CostReached(e.Cost(message.MaxCostFlag(true)), "")
+			cost.What = message.MaxCostFlag(true)
 		}
-		return message.CostReached(e.Cost("--max-cost"), "")
-	case *engine.EffectUnknown:
+		return message.CostReached(cost, "")
+	case *belaytype.EffectUnknown:
 		return message.EffectUnknown(e.Verifiable, e.Err, true)
 	case *engine.WorkDone:
 		return message.FallbackWorked(e.Command, "--fallback-after-work")
-	case *engine.NoSession:
+	case *belaytype.NoSession:
 		return message.NoSession(e.Profile, true)
-	case *engine.StdinTimeout:
+	case *belaytype.StdinTimeout:
 		return message.StdinTimeout(e.Command, e.Limit, "--no-stdin")
-	case *engine.TooLong:
+	case *belaytype.TooLong:
 		return message.TooLong(e.Err, e.All)
-	case *engine.InputRead:
+	case *belaytype.InputRead:
 		return message.InputRead(e.Command, "--replay-stdin")
 	case *engine.OutputMatched:
 		return message.OutputMatched(e.Code, "--fail-on")
@@ -64,11 +67,11 @@ func notAdmittedText(s *config.Settings, e *engine.NotAdmitted) string {
 		notWaiting = tooLateText(s, e.Late)
 	}
 	switch cause := e.Cause.(type) {
-	case *engine.GateRefused:
+	case *belaytype.GateRefused:
 		return message.GateRefused(cause.Key, cause.Refusal, notWaiting, true)
-	case *engine.ScopeTaken:
+	case *belaytype.ScopeTaken:
 		return message.ScopeTaken(cause.Key, notWaiting, true)
-	case *engine.RetriesSpent:
+	case *belaytype.RetriesSpent:
 		return message.RetriesSpent(cause.Key, e.At, true)
 	}
 	return causeText(s, e.Cause)

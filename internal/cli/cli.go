@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
@@ -106,7 +107,7 @@ func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
 func usage(err error, hint string) error {
-	return &hintError{&engine.UsageError{Err: err}, hint}
+	return &hintError{&belaytype.UsageError{Err: err}, hint}
 }
 
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
@@ -23,7 +23,7 @@ func flagValues() map[string][]string {
 		"fallback": profile.Agents(), "preset": profile.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
-		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
+		"resume": {belaytype.LastSession}, "resume-or-new": {belaytype.LastSession},
 		"client": clients(clientfile.Servers), "scope": {"user", "local", "project"},
 		"signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -272,9 +273,9 @@ func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 }
 
 // observe notices that the run is on its way.
-func (d *detachment) observe(e engine.Event) {
+func (d *detachment) observe(e belaytype.Event) {
 	switch e.(type) {
-	case engine.AttemptStarted, engine.AtGate, engine.ScopeBusy, engine.Waiting:
+	case belaytype.AttemptStarted, belaytype.AtGate, belaytype.ScopeBusy, belaytype.Waiting:
 		d.begun()
 	}
 }
@@ -300,7 +301,7 @@ func (d *detachment) attend(r *engine.Runner) {
 	}
 	r.ID = d.id
 	observe, postponed := r.Observe, r.Postponed
-	r.Observe = func(e engine.Event) {
+	r.Observe = func(e belaytype.Event) {
 		d.observe(e)
 		observe(e)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
@@ -21,7 +22,7 @@ import (
 )
 
 // dryRun says what would be done, as far as that can be known without doing it.
-func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runner, c *engine.Command) error {
+func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runner, c *belaytype.Command) error {
 	inv, err := r.Prepare(ctx, *c)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func schedule(p retry.Policy) string {
 }
 
 // throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
-func throttles(p engine.Preview, r *engine.Runner) string {
+func throttles(p belaytype.Preview, r *engine.Runner) string {
 	text := config.Throttles(p.Policy, r.AtMost.Starts)
 	if p.Gate != "" {
 		return message.Sentences(text, "a limit that names no time holds the gate for "+holds(r.Gate.Settings))
@@ -133,7 +134,7 @@ func innerRetries(r *engine.Runner, p retry.Policy) string {
 }
 
 // limits are how long it may take.
-func limits(p engine.Preview) string {
+func limits(p belaytype.Preview) string {
 	var list []string
 	add := func(d time.Duration, say func(time.Duration) string) {
 		if d > 0 {

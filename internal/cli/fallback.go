@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
@@ -44,7 +45,7 @@ func fallbacks(s *config.Settings, given config.Given, known agent.Profile) (lis
 
 // fallbackHint adds to an error that a fallback does not fit what to do about that.
 func fallbackHint(err error) error {
-	refused, ok := errors.AsType[*engine.FallbackRefused](err)
+	refused, ok := errors.AsType[*belaytype.FallbackRefused](err)
 	if !ok {
 		return err
 	}
@@ -62,7 +63,7 @@ func fallbackHint(err error) error {
 }
 
 // fellBack says that another agent works on the request, and speaks of that one from now on.
-func (v *view) fellBack(e engine.FellBack) {
+func (v *view) fellBack(e belaytype.FellBack) {
 	v.end()
 	v.say(message.FellBack(e.From, e.To, e.Verdict.Class, e.Until))
 	name, _, _ := strings.Cut(e.To, ":")

@@ -3,8 +3,8 @@ package cli
 import (
 	"os"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -13,7 +13,7 @@ import (
 // fold has the companion take the log into its database after a failed run: that is when users ask about it, and when an
 // alert may have to be sent. With telemetry it does so after every run, and sends what there is. It is not waited for, and without a
 // companion only this is missing. BELAY_FOLD=off is for machines that are thrown away.
-func fold(r *engine.Result, telemetry bool) {
+func fold(r *belaytype.Result, telemetry bool) {
 	if r.Log != "" && (!r.Success || telemetry) {
 		foldAndSend(telemetry)
 	}

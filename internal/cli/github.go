@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -18,11 +19,11 @@ type retriedFailures struct {
 }
 
 // observe takes note of a failure.
-func (f *retriedFailures) observe(e engine.Event) {
+func (f *retriedFailures) observe(e belaytype.Event) {
 	switch e := e.(type) {
-	case engine.AttemptFailed:
+	case belaytype.AttemptFailed:
 		f.list = append(f.list, actions.Failure{Attempt: e.Attempt, Class: string(e.Verdict.Class), Text: e.Message})
-	case engine.InnerRetry:
+	case belaytype.InnerRetry:
 		if !e.Ended { // else the attempt has failed
 			f.list = append(f.list, actions.Failure{Attempt: e.Attempt, Class: string(e.Verdict.Class), Text: message.Failed(f.name, e.Verdict.Class, e.Verdict.Evidence)})
 		}
@@ -31,8 +32,8 @@ func (f *retriedFailures) observe(e engine.Event) {
 
 // reportToGitHub tells a job of GitHub Actions how the run went: annotations on stderr, a summary and outputs in the files that the
 // runner names. Others read all of it, so it holds no secrets.
-func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invocation, r *engine.Result) error {
-	report := actions.Report{Command: inv.Redact(retried.name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Err), Attempts: r.Attempts,
+func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invocation, r *belaytype.Result) error {
+	report := actions.Report{Command: inv.Redact(retried.name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Error), Attempts: r.Attempts,
 		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
 		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
 	for _, f := range retried.list {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/verdict"
@@ -18,24 +18,24 @@ type notices struct {
 }
 
 // observe notices waits.
-func (n *notices) observe(v *view, e engine.Event) {
+func (n *notices) observe(v *view, e belaytype.Event) {
 	switch e := e.(type) {
-	case engine.Waiting, engine.AtGate, engine.ScopeBusy:
+	case belaytype.Waiting, belaytype.AtGate, belaytype.ScopeBusy:
 		if n.waiting.IsZero() {
 			n.waiting = time.Now()
 		}
-	case engine.WaitOver:
+	case belaytype.WaitOver:
 		if waited := time.Since(n.waiting); !e.CutShort && !n.waiting.IsZero() && n.due(v, waited) {
 			notify.Resumed(v.screen, n.redact(message.NotifyResumed(n.name(v), waited, n.started)))
 			n.waiting = time.Now()
 		}
-	case engine.AttemptStarted:
+	case belaytype.AttemptStarted:
 		n.waiting, n.started = time.Time{}, true
 	}
 }
 
 // ended notifies of the end of a run. A user who stopped it at this terminal knows already.
-func (n *notices) ended(v *view, r *engine.Result, err error) {
+func (n *notices) ended(v *view, r *belaytype.Result, err error) {
 	if !n.due(v, r.Duration) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -16,7 +17,7 @@ import (
 )
 
 // writeResult replaces the command's stdout by Belay's result, if that was asked for.
-func writeResult(w io.Writer, format string, r *engine.Result) error {
+func writeResult(w io.Writer, format string, r *belaytype.Result) error {
 	switch format {
 	case "json":
 		b := bufio.NewWriter(w)
@@ -38,7 +39,7 @@ func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error
 		return err
 	}
 	text, code := sentence(err)
-	r := &engine.Result{Err: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
+	r := &belaytype.Result{Error: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
 	switch code {
 	case engine.CodeTimeout:

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/atomicfile"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 )
@@ -99,7 +99,7 @@ func (f *resultFile) beside() (*atomicfile.File, error) {
 	return atomicfile.Create(f.path, ".belay-result-*")
 }
 
-func (f *resultFile) write(r *engine.Result) error {
+func (f *resultFile) write(r *belaytype.Result) error {
 	if f.open != nil {
 		return writeTo(f.open, r)
 	}
@@ -125,7 +125,7 @@ func (f *resultFile) write(r *engine.Result) error {
 }
 
 // overwrite writes to what is there.
-func (f *resultFile) overwrite(r *engine.Result, flags int) error {
+func (f *resultFile) overwrite(r *belaytype.Result, flags int) error {
 	out, err := os.OpenFile(f.path, flags, 0)
 	if err != nil {
 		return err
@@ -134,11 +134,11 @@ func (f *resultFile) overwrite(r *engine.Result, flags int) error {
 }
 
 // writeTo writes the result and closes the file.
-func writeTo(out io.WriteCloser, r *engine.Result) error {
+func writeTo(out io.WriteCloser, r *belaytype.Result) error {
 	return errors.Join(encode(out, r), out.Close())
 }
 
-func encode(w io.Writer, r *engine.Result) error {
+func encode(w io.Writer, r *belaytype.Result) error {
 	b := bufio.NewWriter(w)
 	return errors.Join(r.WriteJSON(b), b.Flush())
 }

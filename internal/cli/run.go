@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/actions"
@@ -144,7 +145,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	retried := retriedFailures{name: view.name}
 	if s.GitHub {
 		view.screen.Rewrite = actions.Line
-		runner.Observe = func(e engine.Event) {
+		runner.Observe = func(e belaytype.Event) {
 			retried.observe(e)
 			view.observe(e)
 		}
@@ -190,7 +191,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	view.done(result, err)
 	if runner.OwnCode {
-		result.ExitCode = result.OwnCode()
+		result.ExitCode = engine.OwnCode(result)
 	}
 	code := result.ExitCode
 	if err := writeResult(std.Out.Raw(), s.OutputFormat, result); err != nil {
@@ -241,7 +242,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: engine.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belaytype.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child",
 		Telemetry: s.Telemetry, NoRecord: s.NoRecord, State: &state.State{Prices: s.Prices}, Prices: s.Prices, Words: func(cause error) string { return causeText(s, cause) }}
 	if s.Chosen("stall-timeout") && s.StallTimeout == 0 {
@@ -253,7 +254,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 			r.Judge = own.Overrule
 		}
 	}
-	r.Effects = engine.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
+	r.Effects = belaytype.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
 	if r.LimitBuffer = s.LimitBuffer; s.From("rate-limit-buffer") != "" && s.LimitBuffer == 0 {
 		r.LimitBuffer = -1
 	}
@@ -270,13 +271,13 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if s.BreakerFailures == 0 {
 		s.BreakerFailures = cliOf(known).BreakerFailures
 	}
-	r.Gate = engine.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
+	r.Gate = belaytype.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
 	return r, nil
 }
 
 // resumption is what the settings say of sessions.
-func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) {
-	r := engine.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
+func resumption(s *config.Settings, known agent.Profile) (belaytype.Resume, error) {
+	r := belaytype.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
 			return r, usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")
@@ -289,7 +290,7 @@ func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) 
 			return r, usage(message.Error(message.NotTogether("--resume", "--resume-interrupted")), "")
 		case s.ResumeOrNew != "":
 			return r, usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
-		case s.ResumeInterrupted == engine.LastSession:
+		case s.ResumeInterrupted == belaytype.LastSession:
 			return r, usage(message.Error("--resume-interrupted needs the id of a session"), "")
 		}
 		r.Session, r.Interrupted = s.ResumeInterrupted, true
@@ -306,8 +307,8 @@ func gateSettings(s *config.Settings) gate.Settings {
 }
 
 // newCommand gives the command its streams.
-func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, policy retry.Policy, args []string) (*engine.Command, error) {
-	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out.Raw(), Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
+func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, policy retry.Policy, args []string) (*belaytype.Command, error) {
+	c := &belaytype.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out.Raw(), Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
 	if s.NoStdin {
 		c.Stdin = nil
 	}

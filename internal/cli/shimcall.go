@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -142,14 +143,14 @@ func (c *shimCall) adjust(s *config.Settings) {
 
 // attach makes the run look as the CLI alone does: of belay it shows nothing but what the CLI would show of its work, and an end that
 // the CLI does not explain itself.
-func (c *shimCall) attach(r *engine.Runner, command *engine.Command, v *view) {
+func (c *shimCall) attach(r *engine.Runner, command *belaytype.Command, v *view) {
 	if c == nil {
 		return
 	}
 	if own, ok := r.Starter.(engine.Supervised); ok && own.Supervisor != nil {
 		r.Starter = &shimStarter{own, c}
 	}
-	r.Observe = func(e engine.Event) { v.notices.observe(v, e) }
+	r.Observe = func(e belaytype.Event) { v.notices.observe(v, e) }
 	r.ShowWork, r.TerminalInput = true, stdio.IsTerminal(command.Stdin)
 	r.WholeStream = true
 	v.ownWords = true

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -91,8 +92,8 @@ func stopCause(inv *engine.Invocation, sig syscall.Signal) error {
 	return interrupt(sig)
 }
 
-func interrupt(sig syscall.Signal) *engine.Interrupt {
-	return &engine.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
+func interrupt(sig syscall.Signal) *belaytype.Interrupt {
+	return &belaytype.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
 }
 
 // endAsShellExpects ends us by SIGINT itself where a shell above us decides by that whether Ctrl-C was meant for its

@@ -9,13 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 )
 
 // A request to end that comes while the result is written leaves it a second; the second request ends at once.
 func TestSignals_WhileTheResultIsWritten(t *testing.T) {
 	r := engine.Runner{}
-	inv, err := r.Start(t.Context(), engine.Command{Args: []string{"true"}})
+	inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"true"}})
 	if err != nil {
 		t.Fatal(err)
 	}

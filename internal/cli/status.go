@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -203,7 +204,7 @@ func costText(u verdict.Usage) string {
 }
 
 // watch lets the view show what an agent does. Its output makes room for that where it goes to the same terminal.
-func (v *view) watch(r *engine.Runner, c *engine.Command) {
+func (v *view) watch(r *engine.Runner, c *belaytype.Command) {
 	if a, ok := r.Profile.(agent.Agent); !ok || !a.Headless() || v.settings.Quiet {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/config"
@@ -83,7 +84,7 @@ func TestView_WatchTellsWhatHasBegun(t *testing.T) {
 	var errs strings.Builder
 	v := &view{screen: term.New(&errs), stderr: &errs, settings: &config.Settings{}, name: "codex"}
 	r := &engine.Runner{Profile: codex.New([]string{"codex", "exec", "hi"}, nil, "")}
-	v.watch(r, &engine.Command{Stderr: &errs})
+	v.watch(r, &belaytype.Command{Stderr: &errs})
 	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "exec"})
 	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "exec", Begun: true})
 	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "a\x1b[2J\nb" + strings.Repeat("x", 300), Begun: true})
@@ -97,11 +98,11 @@ func TestView_WatchTellsWhatHasBegun(t *testing.T) {
 func TestView_StatusOutlivesALateStart(t *testing.T) {
 	v := &view{screen: term.New(nil), settings: &config.Settings{}, status: newStatus("claude")}
 	v.status.follow(engine.Activity{Doing: agent.Writing})
-	v.observe(engine.AttemptStarted{Attempt: 1, Command: "claude", Held: true})
+	v.observe(belaytype.AttemptStarted{Attempt: 1, Command: "claude", Held: true})
 	if got := v.status.doing(true); got != "writing" {
 		t.Errorf("after its start: %q", got)
 	}
-	v.observe(engine.AttemptFailed{Attempt: 1})
+	v.observe(belaytype.AttemptFailed{Attempt: 1})
 	if got := v.status.doing(true); got != "working" {
 		t.Errorf("after its end: %q", got)
 	}
@@ -127,7 +128,7 @@ func TestView_AsRequested(t *testing.T) {
 		} {
 			var said strings.Builder
 			v := &view{screen: term.New(&said), settings: &config.Settings{}, name: "claude"}
-			v.wait(engine.Waiting{Attempt: 1, Retry: 1, Verdict: verdict.Verdict{Class: tt.class, Hint: tt.hint}, Wait: tt.wait, Until: in(tt.wait)})
+			v.wait(belaytype.Waiting{Attempt: 1, Retry: 1, Verdict: verdict.Verdict{Class: tt.class, Hint: tt.hint}, Wait: tt.wait, Until: in(tt.wait)})
 			v.end()
 			if got := said.String(); strings.Contains(got, "as requested") != tt.want || !strings.Contains(got, "retrying in ") {
 				t.Errorf("%s: %q", name, got)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
@@ -36,15 +37,15 @@ type view struct {
 }
 
 // observe implements engine.Runner.Observe.
-func (v *view) observe(e engine.Event) {
+func (v *view) observe(e belaytype.Event) {
 	v.notices.observe(v, e)
 	switch e := e.(type) {
-	case engine.AttemptStarted:
+	case belaytype.AttemptStarted:
 		v.verbosely(fmt.Sprintf("attempt %d: started %s as process %d", e.Attempt, e.Command, e.PID))
 		if e.Held && !v.settings.Quiet {
 			v.begin(v.pulse(e.Command))
 		}
-	case engine.AttemptFailed:
+	case belaytype.AttemptFailed:
 		v.end()
 		if v.status != nil {
 			v.status.restart() // here: when it is said that another attempt has started, that may already have told what it does
@@ -53,13 +54,13 @@ func (v *view) observe(e engine.Event) {
 		if v.settings.Verbose {
 			io.Copy(v.stderr, e.Stderr.Reader())
 		}
-	case engine.Waiting:
+	case belaytype.Waiting:
 		v.wait(e)
-	case engine.AtGate:
+	case belaytype.AtGate:
 		v.atGate(e)
-	case engine.ScopeBusy:
+	case belaytype.ScopeBusy:
 		v.say(message.ScopeBusy(e.Key, shortIDs(e.Holders), e.Replaced))
-	case engine.GateTrouble:
+	case belaytype.GateTrouble:
 		switch {
 		case errors.Is(e.Err, gate.ErrDamaged):
 			v.line(fmt.Sprintf("gate %s was reset: %v", e.Key, e.Err))
@@ -68,57 +69,57 @@ func (v *view) observe(e engine.Event) {
 		default:
 			v.line(fmt.Sprintf("gate %s cannot be used for this run: %v", e.Key, e.Err))
 		}
-	case engine.GateFailing:
+	case belaytype.GateFailing:
 		v.say(fmt.Sprintf("%s has failed %d times in a row; after %d failures gate %s blocks all calls for a while", v.name, e.Failures, e.Of, e.Key))
-	case engine.InnerRetry:
+	case belaytype.InnerRetry:
 		v.innerRetry(e)
-	case engine.SessionGone:
+	case belaytype.SessionGone:
 		v.say(fmt.Sprintf("session %s no longer exists; starting a new one", e.ID))
-	case engine.Plain:
+	case belaytype.Plain:
 		v.say(fmt.Sprintf("%s rejects %s, which belay added. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
-	case engine.UnknownOption:
+	case belaytype.UnknownOption:
 		v.verbosely(fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
-	case engine.UntestedVersion:
+	case belaytype.UntestedVersion:
 		v.verbosely(fmt.Sprintf("%s %s is %s", v.name, e.Version, e.Standing))
-	case engine.AlertRaised:
+	case belaytype.AlertRaised:
 		v.line(message.Alert(e.Integration, e.Failures, e.Within))
-	case engine.FoundDone:
+	case belaytype.FoundDone:
 		v.say(fmt.Sprintf("%s failed, but the change had been made: %s", v.name, strings.TrimSpace(e.Output)))
-	case engine.StdinSilent:
+	case belaytype.StdinSilent:
 		if e.Awaited {
 			v.say(message.StdinSilent(v.name))
 		} else {
 			v.say(message.StdinSkipped(e.For))
 		}
-	case engine.OwnLogTrouble:
+	case belaytype.OwnLogTrouble:
 		if e.Asked {
 			v.line(fmt.Sprintf("cannot write the log in %s: %v", e.Dir, e.Err))
 		} else {
 			v.verbosely(fmt.Sprintf("no log in %s: %v", e.Dir, e.Err))
 		}
-	case engine.CostNotice:
+	case belaytype.CostNotice:
 		v.costNotice(e)
-	case engine.FellBack:
+	case belaytype.FellBack:
 		v.fellBack(e)
-	case engine.FallbackSkipped:
+	case belaytype.FallbackSkipped:
 		v.say(fmt.Sprintf("not falling back to %s: %s", e.Fallback, e.Why))
-	case engine.WaitOver:
+	case belaytype.WaitOver:
 		v.end()
-	case engine.Stopping:
+	case belaytype.Stopping:
 		v.verbosely(fmt.Sprintf("stopping %s (%s)", v.name, e.Reason))
 		// Most commands end at once. Only if this one does not, it is worth a line.
 		v.stopping = time.AfterFunc(2*time.Second, func() {
 			v.line(fmt.Sprintf("waiting for %s to stop; interrupt again to kill it", v.name))
 		})
-	case engine.LeftRunning:
-		v.say(fmt.Sprintf("%s left processes running: %s. To end them with the run, use --reap", v.name, strings.Join(list(e.Processes), ", ")))
-	case engine.Reclaimed:
-		v.say(message.Reclaimed(list(e.Processes)))
-	case engine.StateTrouble:
+	case belaytype.LeftRunning:
+		v.say(fmt.Sprintf("%s left processes running: %s. To end them with the run, use --reap", v.name, strings.Join(left(e.Processes), ", ")))
+	case belaytype.Reclaimed:
+		v.say(message.Reclaimed(left(e.Processes)))
+	case belaytype.StateTrouble:
 		v.line(message.NoRecord(e.Without, e.Err))
-	case engine.ScopeTrouble:
+	case belaytype.ScopeTrouble:
 		v.line(fmt.Sprintf("scope %s cannot be enforced for this run: %v", e.Key, e.Err))
-	case engine.LogLarge:
+	case belaytype.LogLarge:
 		if e.Own {
 			v.say(fmt.Sprintf("%s's own log is larger than 100 MiB: %s. Move it away, or turn it off with --log-dir none", v.name, e.Path))
 			return
@@ -137,7 +138,7 @@ func (v *view) unread() {
 }
 
 // wait announces a retry and counts down to it.
-func (v *view) wait(e engine.Waiting) {
+func (v *view) wait(e belaytype.Waiting) {
 	if v.settings.Quiet {
 		return
 	}
@@ -156,7 +157,7 @@ func (v *view) wait(e engine.Waiting) {
 }
 
 // innerRetry says that the command waits and tries again by itself.
-func (v *view) innerRetry(e engine.InnerRetry) {
+func (v *view) innerRetry(e belaytype.InnerRetry) {
 	if e.Ended {
 		v.verbosely(fmt.Sprintf("stopping %s: another retry is not allowed or cannot help (%s)", v.name, e.Verdict.Evidence))
 		return
@@ -165,7 +166,7 @@ func (v *view) innerRetry(e engine.InnerRetry) {
 }
 
 // atGate says which gate is waited at, why, until when, and what lifts it.
-func (v *view) atGate(e engine.AtGate) {
+func (v *view) atGate(e belaytype.AtGate) {
 	if v.settings.Quiet {
 		return
 	}
@@ -199,7 +200,7 @@ func postponedText(name string, p engine.Postponed) string {
 }
 
 // costNotice says what there is to know of a limit on cost.
-func (v *view) costNotice(e engine.CostNotice) {
+func (v *view) costNotice(e belaytype.CostNotice) {
 	switch {
 	case errors.Is(e.Err, budget.ErrDamaged) && e.Budget != "":
 		v.line(fmt.Sprintf("budget %s was reset: %v", e.Budget, e.Err))
@@ -215,7 +216,7 @@ func (v *view) costNotice(e engine.CostNotice) {
 }
 
 // done says how it ended, if there is anything to say.
-func (v *view) done(r *engine.Result, err error) {
+func (v *view) done(r *belaytype.Result, err error) {
 	v.end()
 	if v.stopping != nil {
 		v.stopping.Stop()
@@ -229,20 +230,20 @@ func (v *view) done(r *engine.Result, err error) {
 			v.say("the cost of this run is unknown, so --max-cost was not enforced. To see which models have a price: belay prices")
 		}
 	case isStopRequested(err) && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
-		v.line(r.Err)
+		v.line(r.Error)
 		v.continueWith(r)
 	case v.ownWords && r.Attempts == 1 && r.ChildCode >= 0 && !r.Silent && !stoppedByLimit(r):
-	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) <= 1 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to start a new session if there is none: --resume-or-new " + v.settings.Resume)
 		}
 	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
-		v.verbosely(r.Err)
+		v.verbosely(r.Error)
 		v.continueWith(r)
 	default:
 		next := v.continuation(r, err)
-		v.line(message.WithoutLater(r.Err, next != ""))
+		v.line(message.WithoutLater(r.Error, next != ""))
 		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {
 			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
 				v.line("  last output: " + line)
@@ -258,7 +259,7 @@ func (v *view) done(r *engine.Result, err error) {
 }
 
 // stoppedByLimit reports whether a run ended because a limit of Belay's was reached, of which the command knows nothing.
-func stoppedByLimit(r *engine.Result) bool {
+func stoppedByLimit(r *belaytype.Result) bool {
 	return slices.Contains([]string{"timeout", "total-timeout", "stall", alert.RuleMaxCost, alert.RuleBudget}, r.Verdict.Rule)
 }
 
@@ -269,7 +270,7 @@ func isStopRequested(err error) bool {
 }
 
 // continueWith says how to continue the session of an agent that was interrupted, if there is one.
-func (v *view) continueWith(r *engine.Result) {
+func (v *view) continueWith(r *belaytype.Result) {
 	if r.Session != "" && v.how != "" {
 		v.say(message.Continue(r.Session, v.how))
 	}
@@ -277,8 +278,8 @@ func (v *view) continueWith(r *engine.Result) {
 
 // continuation says how to continue the session of an agent that has worked and could not finish; empty if there is nothing to
 // continue, or nothing to be said.
-func (v *view) continuation(r *engine.Result, err error) string {
-	_, spent := errors.AsType[*engine.MaxCostReached](err)
+func (v *view) continuation(r *belaytype.Result, err error) string {
+	_, spent := errors.AsType[*belaytype.MaxCostReached](err)
 	unfinished := r.ExitCode == engine.CodeTryLater && r.Usage.OutputTokens > 0
 	if r.Session == "" || v.how == "" || v.settings.Quiet || !spent && !unfinished {
 		return ""
@@ -324,10 +325,17 @@ func (v *view) verbosely(text string) {
 	}
 }
 
-func list(procs []supervise.Proc) []string {
-	var names []string
+func list(procs []supervise.Proc) (names []string) {
 	for _, p := range procs {
 		names = append(names, p.String())
+	}
+	return names
+}
+
+// left are the processes of an event, as list has them.
+func left(procs []belaytype.Process) (names []string) {
+	for _, p := range procs {
+		names = append(names, supervise.Proc{PID: p.PID, Name: p.Name}.String())
 	}
 	return names
 }

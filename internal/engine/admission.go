@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/message"
@@ -15,17 +16,6 @@ import (
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
-
-// Gate says how a runner takes part in what all processes share.
-type Gate struct {
-	// Key names the limit: all runners with the same key share it. Empty means the agent's own, and none for other commands.
-	Key string
-	// Off takes part in no gate.
-	Off      bool
-	Settings gate.Settings
-	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
-	MaxParallel int
-}
 
 // admission is the right to start one attempt. The zero value is that of a call without a gate.
 type admission struct {
@@ -78,7 +68,7 @@ func (k *gatekeeper) admit(n int) (admitted admission, refusal *refusal) {
 	looks := 0
 	defer func() {
 		if waiting != nil {
-			k.call.emit(WaitOver{CutShort: refusal != nil})
+			k.call.emit(belaytype.WaitOver{CutShort: refusal != nil})
 			k.call.live.update(supervise.StateRunning, n, "", time.Time{})
 		}
 	}()
@@ -156,13 +146,13 @@ func alike(a, b *gate.Refusal) bool {
 
 // trouble says once what the gate could not do.
 func (k *gatekeeper) trouble(err error) {
-	k.troubleOnce.Do(func() { k.call.emit(GateTrouble{Key: k.call.gateKey(), Err: err}) })
+	k.troubleOnce.Do(func() { k.call.emit(belaytype.GateTrouble{Key: k.call.gateKey(), Err: err}) })
 }
 
 // announce says what is waited for. The record comes first: a reader of the event may look there.
 func (k *gatekeeper) announce(n int, r *gate.Refusal) {
 	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.gate.Key, Describe(*r)), r.Until)
-	k.call.emit(AtGate{Key: k.gate.Key, Refusal: *r})
+	k.call.emit(belaytype.AtGate{Key: k.gate.Key, Refusal: *r})
 }
 
 // refuse is the end of a wait at the gate. cause is why it was not waited for any longer.
@@ -178,7 +168,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 		}
 	}
 	v.Hint.At = r.Until
-	why := &GateRefused{Key: k.gate.Key, Refusal: *r}
+	why := &belaytype.GateRefused{Key: k.gate.Key, Refusal: *r}
 	said := &NotAdmitted{Cause: why}
 	if r.Kind != gate.KindBreaker || !r.Until.IsZero() {
 		said.Late = k.call.tooLate(r.Until)
@@ -304,7 +294,7 @@ func (k *gatekeeper) spend(v verdict.Verdict) *retry.Error {
 		return nil
 	}
 	if ok, next := k.gate.Spend(); !ok {
-		return &retry.Error{Cause: &RetriesSpent{Key: k.gate.Key}, NotBefore: next}
+		return &retry.Error{Cause: &belaytype.RetriesSpent{Key: k.gate.Key}, NotBefore: next}
 	}
 	return nil
 }
@@ -318,6 +308,6 @@ func (k *gatekeeper) warn(v verdict.Verdict, through bool) {
 	}
 	if failures, of := k.gate.Row(); failures >= (of*7+9)/10 {
 		k.warned = true
-		k.call.emit(GateFailing{Key: k.gate.Key, Failures: failures, Of: of})
+		k.call.emit(belaytype.GateFailing{Key: k.gate.Key, Failures: failures, Of: of})
 	}
 }

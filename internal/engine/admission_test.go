@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
@@ -59,8 +60,8 @@ func TestAdmission_WaitsForTheEndOfAHold(t *testing.T) {
 			t.Errorf("started after %v, the result says %v", waited, res.Waited)
 		}
 		addsUp(t, r, res)
-		at := all[engine.AtGate](w)
-		if len(at) != 1 || at[0].Key != "api" || at[0].Refusal.Kind != gate.KindHold || len(all[engine.WaitOver](w)) != 1 {
+		at := all[belaytype.AtGate](w)
+		if len(at) != 1 || at[0].Key != "api" || at[0].Refusal.Kind != gate.KindHold || len(all[belaytype.WaitOver](w)) != 1 {
 			t.Errorf("told %+v", at)
 		}
 	})
@@ -148,9 +149,9 @@ func TestAdmission_Refuses(t *testing.T) {
 				if res.ExitCode != engine.CodeTryLater || res.Verdict.Class != tt.class || res.Verdict.Sent != verdict.SentNo || !errors.Is(err, retry.ErrMaxWait) {
 					t.Errorf("exit code %d, %+v, %v", res.ExitCode, res.Verdict, err)
 				}
-				contains(t, res.Err, tt.text)
-				if !strings.HasSuffix(res.Err, "retry later") {
-					t.Errorf("%q", res.Err)
+				contains(t, res.Error, tt.text)
+				if !strings.HasSuffix(res.Error, "retry later") {
+					t.Errorf("%q", res.Error)
 				}
 				if open := begin.Add(tt.until); tt.until > 0 && !res.RetryAt.Equal(open) || tt.until == 0 && !res.RetryAt.IsZero() {
 					t.Errorf("retry at %v", res.RetryAt)
@@ -169,15 +170,15 @@ func TestAdmission_RefusalInWordsOfTheCaller(t *testing.T) {
 		r := runner(t, retry.Policy{})
 		r.Gate.Key, r.NoWait = "api", true
 		r.Words = func(cause error) string {
-			if refused, ok := errors.AsType[*engine.GateRefused](cause); ok {
+			if refused, ok := errors.AsType[*belaytype.GateRefused](cause); ok {
 				return "the gate " + refused.Key + " is closed; see belay gates"
 			}
 			return ""
 		}
 		script(r, steps(0))
 		holdFor(t, r.Shared, "api", time.Minute, "")
-		if res, _ := r.Run(t.Context(), tool); res.Err != "the gate api is closed; see belay gates" {
-			t.Errorf("%q", res.Err)
+		if res, _ := r.Run(t.Context(), tool); res.Error != "the gate api is closed; see belay gates" {
+			t.Errorf("%q", res.Error)
 		}
 	})
 }
@@ -190,7 +191,7 @@ func TestAdmission_CutShort(t *testing.T) {
 		class  verdict.Class
 		text   string
 	}{
-		"by a signal":            {cancel: &engine.Interrupt{Signal: int(syscall.SIGINT), Name: "SIGINT"}, code: 130, class: verdict.Interrupted, text: "tool was not started: interrupted by SIGINT"},
+		"by a signal":            {cancel: &belaytype.Interrupt{Signal: int(syscall.SIGINT), Name: "SIGINT"}, code: 130, class: verdict.Interrupted, text: "tool was not started: interrupted by SIGINT"},
 		"by its caller":          {cancel: context.Canceled, code: 143, class: verdict.Interrupted, text: "tool was not started: context canceled"},
 		"by the end of its time": {policy: retry.Policy{TotalTimeout: 20 * time.Second}, code: engine.CodeTimeout, class: verdict.Timeout, text: "the total timeout (20 s) has passed"},
 	} {
@@ -210,7 +211,7 @@ func TestAdmission_CutShort(t *testing.T) {
 				if len(s.Starts()) != 0 || res.ExitCode != tt.code || res.Verdict.Class != tt.class || res.Duration != 20*time.Second {
 					t.Errorf("exit code %d, %s after %v", res.ExitCode, res.Verdict.Class, res.Duration)
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				if tt.cancel != nil && !errors.Is(err, tt.cancel) {
 					t.Errorf("cause %v", errors.Unwrap(err))
 				}
@@ -241,8 +242,8 @@ func TestAdmission_FailsFastBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 1, NoBreakerWait: true})
 		r.Gate.Key = "api"
-		r.Observe = func(e engine.Event) {
-			if _, ok := e.(engine.Waiting); ok {
+		r.Observe = func(e belaytype.Event) {
+			if _, ok := e.(belaytype.Waiting); ok {
 				change(t, r.Shared, "api", func(s gate.State, now time.Time) gate.State { return s.Opened(now, now.Add(time.Minute), "outage") })
 			}
 		}
@@ -251,7 +252,7 @@ func TestAdmission_FailsFastBeforeItBegins(t *testing.T) {
 		begin := time.Now()
 		res, err := r.Run(t.Context(), tool)
 		if waited := time.Since(begin); err != nil || len(s.Starts()) != 2 || waited < 2*time.Minute {
-			t.Errorf("%d starts in %v, %v: %s", len(s.Starts()), waited, err, res.Err)
+			t.Errorf("%d starts in %v, %v: %s", len(s.Starts()), waited, err, res.Error)
 		}
 	})
 }
@@ -281,7 +282,7 @@ func TestAdmission_Slots(t *testing.T) {
 		if took := time.Since(begin); most.Load() != 2 || took < 30*time.Second || took > 33*time.Second {
 			t.Errorf("%d at the same time, all in %v", most.Load(), took)
 		}
-		for _, at := range all[engine.AtGate](w) {
+		for _, at := range all[belaytype.AtGate](w) {
 			equal(t, "refusal", engine.Describe(at.Refusal), "all slots taken: 2 of 2 in use")
 		}
 	})
@@ -328,7 +329,7 @@ func TestAdmission_Probe(t *testing.T) {
 				t.Errorf("the second was started %v after the first", gap)
 			}
 			kinds := map[gate.Kind]bool{}
-			for _, at := range all[engine.AtGate](w) {
+			for _, at := range all[belaytype.AtGate](w) {
 				kinds[at.Refusal.Kind] = true
 			}
 			if !kinds[gate.KindBreaker] || !kinds[gate.KindProbe] {
@@ -375,7 +376,7 @@ func TestAdmission_SlowStart(t *testing.T) {
 			t.Errorf("started %v apart", gaps)
 		}
 		slow := 0
-		for _, at := range all[engine.AtGate](w) {
+		for _, at := range all[belaytype.AtGate](w) {
 			if at.Refusal.Kind == gate.KindSlowStart {
 				slow++
 				contains(t, engine.Describe(at.Refusal), "slow start after a hold")
@@ -389,13 +390,13 @@ func TestAdmission_SlowStart(t *testing.T) {
 func TestAdmission_Trouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 3})
-		r.Shared, r.Gate = brokenStore{}, engine.Gate{Key: "api", MaxParallel: 2}
+		r.Shared, r.Gate = brokenStore{}, belaytype.Gate{Key: "api", MaxParallel: 2}
 		w := observe(r)
 		s := script(r, steps(1), steps(0))
 		if _, err := r.Run(t.Context(), tool); err != nil {
 			t.Error(err)
 		}
-		trouble := all[engine.GateTrouble](w)
+		trouble := all[belaytype.GateTrouble](w)
 		if len(s.Starts()) != 2 || len(trouble) != 1 || trouble[0].Key != "api" || !errors.Is(trouble[0].Err, errBroken) {
 			t.Errorf("%d starts, told %+v", len(s.Starts()), trouble)
 		}
@@ -427,7 +428,7 @@ func TestAdmission_ThrottleHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waiting := all[engine.Waiting](w)
+		waiting := all[belaytype.Waiting](w)
 		if len(waiting) != 1 || waiting[0].Wait != 5*time.Second || !waiting[0].Until.Equal(begin.Add(took+5*time.Second)) || waiting[0].Of != 0 {
 			t.Errorf("told %+v", waiting)
 		}
@@ -438,7 +439,7 @@ func TestAdmission_ThrottleHolds(t *testing.T) {
 		addsUp(t, r, res)
 		state, _ := r.Shared.Load("api")
 		equal(t, "reason", state.Hold.Reason, "rate_limit of tool")
-		if len(all[engine.AtGate](w)) != 0 {
+		if len(all[belaytype.AtGate](w)) != 0 {
 			t.Error("two waits were told of")
 		}
 	})
@@ -447,7 +448,7 @@ func TestAdmission_ThrottleHolds(t *testing.T) {
 func TestAdmission_HoldOfAThrottleIsEndedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: time.Second, Jitter: retry.NoJitter})
-		r.Gate = engine.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
+		r.Gate = belaytype.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
 		s := play(r, 0, of(verdict.RateLimit), of(verdict.OK))
 		inv := start(t, r, tool)
 		time.Sleep(10 * time.Second)
@@ -463,7 +464,7 @@ func TestAdmission_HoldOfAThrottleIsEndedByHand(t *testing.T) {
 func TestAdmission_HoldOfAThrottleIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: time.Second, Jitter: retry.NoJitter})
-		r.Gate = engine.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
+		r.Gate = belaytype.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
 		s := play(r, 0, of(verdict.RateLimit))
 		inv := start(t, r, tool)
 		time.Sleep(10 * time.Second)
@@ -479,14 +480,14 @@ func TestAdmission_HoldOfAThrottleIsCutShort(t *testing.T) {
 func TestAdmission_HoldLongerThanMayBeWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: time.Second, Jitter: retry.NoJitter, MaxWait: 30 * time.Second})
-		r.Gate = engine.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
+		r.Gate = belaytype.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
 		play(r, 0, of(verdict.RateLimit))
 		begin := time.Now()
 		res, err := r.Run(t.Context(), tool)
 		if time.Since(begin) > 0 || !errors.Is(err, retry.ErrMaxWait) || !res.RetryAt.Equal(begin.Add(time.Minute)) || res.Attempts != 1 {
 			t.Errorf("after %v: %v, retry at %v", time.Since(begin), err, res.RetryAt)
 		}
-		contains(t, res.Err, "Not waiting until ", "the longest wait allowed is 30s")
+		contains(t, res.Error, "Not waiting until ", "the longest wait allowed is 30s")
 	})
 }
 
@@ -503,7 +504,7 @@ func TestAdmission_HoldThatGrows(t *testing.T) {
 		if len(s.Starts()) != 1 || !errors.Is(err, retry.ErrMaxWait) || res.ExitCode != engine.CodeTryLater {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
-		contains(t, res.Err, "gate api is on hold until ")
+		contains(t, res.Error, "gate api is on hold until ")
 		addsUp(t, r, res)
 	})
 }
@@ -516,20 +517,20 @@ func TestAdmission_GateFailing(t *testing.T) {
 		w := observe(r)
 		script(r, steps(1, enginetest.Complain("network is down\n")))
 		for i := range 5 {
-			res, _ := r.Run(t.Context(), engine.Command{Args: []string{"gh", "api", "user"}})
+			res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"gh", "api", "user"}})
 			equal(t, "class", res.Verdict.Class, verdict.Network)
-			warned := all[engine.GateFailing](w)
+			warned := all[belaytype.GateFailing](w)
 			if i < 3 && len(warned) > 0 {
 				t.Fatalf("warned after %d failures: %+v", i+1, warned)
 			}
-			if i == 3 && (len(warned) != 1 || warned[0] != engine.GateFailing{Key: "github:host", Failures: 4, Of: 5}) {
+			if i == 3 && (len(warned) != 1 || warned[0] != belaytype.GateFailing{Key: "github:host", Failures: 4, Of: 5}) {
 				t.Errorf("warned: %+v", warned)
 			}
 		}
 		if state, _ := r.Shared.Load("github:host"); state.Breaker.Phase != breaker.Open {
 			t.Errorf("the breaker is %v", state.Breaker.Phase)
 		}
-		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"gh", "api", "user"}})
+		res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"gh", "api", "user"}})
 		equal(t, "class", res.Verdict.Class, verdict.Network) // the sixth waits for the breaker, and fails again
 	})
 }
@@ -564,7 +565,7 @@ func TestAdmission_WhatCountsWithTheBreaker(t *testing.T) {
 func TestAdmission_WithoutAState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := fmt.Sprint("test of ", t.Name())
-		first, second := &engine.Runner{Gate: engine.Gate{Key: key}}, &engine.Runner{Gate: engine.Gate{Key: key}, NoWait: true}
+		first, second := &engine.Runner{Gate: belaytype.Gate{Key: key}}, &engine.Runner{Gate: belaytype.Gate{Key: key}, NoWait: true}
 		play(first, 0, hinted(verdict.RateLimit, time.Minute))
 		first.Run(t.Context(), tool)
 		s := play(second, 0, of(verdict.OK))
@@ -578,7 +579,7 @@ func TestAdmission_WithoutAState(t *testing.T) {
 func TestAdmission_HoldIsEndedDuringTheBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: 10 * time.Second, Jitter: retry.NoJitter})
-		r.Gate = engine.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
+		r.Gate = belaytype.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
 		s := play(r, 0, of(verdict.RateLimit), of(verdict.OK))
 		inv := start(t, r, tool)
 		time.Sleep(5 * time.Second)

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -98,7 +99,7 @@ func (cand *candidate) start(n int, l launch, ad admission) ending {
 		if l.started != nil {
 			l.started(p)
 		}
-		c.emit(AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
+		c.emit(belaytype.AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
 		disregard = cand.stopWithContext(p)
 		if ad.leased() && c.traits.kind != agentConversation { // whose caller may take hours until the first request
 			go ad.renew(ended)
@@ -162,6 +163,6 @@ func (cand *candidate) stopProcess(p Process) {
 	if cand.control.isKilled() {
 		ladder = supervise.Ladder{}
 	}
-	cand.call.emit(Stopping{Reason: reason})
+	cand.call.emit(belaytype.Stopping{Reason: reason})
 	p.Stop(ladder)
 }

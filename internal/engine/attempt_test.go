@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -24,8 +25,8 @@ import (
 )
 
 var (
-	sigint  = &engine.Interrupt{Signal: int(syscall.SIGINT), Name: "SIGINT"}
-	sigterm = &engine.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"}
+	sigint  = &belaytype.Interrupt{Signal: int(syscall.SIGINT), Name: "SIGINT"}
+	sigterm = &belaytype.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"}
 )
 
 func TestAttempt_CannotBeStarted(t *testing.T) {
@@ -51,7 +52,7 @@ func TestAttempt_CannotBeStarted(t *testing.T) {
 				if err == nil || res.ExitCode != tt.code || res.Verdict.Class != tt.class || res.Attempts != 0 || res.Verdict.Sent != verdict.SentNo {
 					t.Errorf("exit code %d, %+v, %v", res.ExitCode, res.Verdict, err)
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				if log := entries(t, r); len(log) != 1 || log[0].Attempt != 0 || log[0].Rule != cmp.Or(tt.rule, "start") {
 					t.Errorf("on record: %+v", log)
 				}
@@ -87,11 +88,11 @@ func TestAttempt_CannotBeStartedByTheSystem(t *testing.T) {
 		"in a file":       {[]string{"/etc/passwd/tool"}, engine.CodeNotExecutable, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := runner(t, retry.Policy{}).Run(t.Context(), engine.Command{Args: tt.args})
+			res, err := runner(t, retry.Policy{}).Run(t.Context(), belaytype.Command{Args: tt.args})
 			if err == nil || res.ExitCode != tt.code || res.Attempts != 0 {
 				t.Errorf("exit code %d, %v", res.ExitCode, err)
 			}
-			contains(t, res.Err, tt.text)
+			contains(t, res.Error, tt.text)
 		})
 	}
 }
@@ -126,7 +127,7 @@ func TestAttempt_Limits(t *testing.T) {
 				if res.ExitCode != engine.CodeTimeout || res.Verdict.Class != tt.class || len(s.Starts()) != tt.starts {
 					t.Errorf("exit code %d, %s after %d starts", res.ExitCode, res.Verdict.Class, len(s.Starts()))
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				if log := entries(t, &r); log[0].ResponseTime != tt.took.Seconds() || log[0].Signal != "SIGTERM" {
 					t.Errorf("on record: %+v", log[0])
 				}
@@ -173,7 +174,7 @@ func TestAttempt_LimitsOfAnAgent(t *testing.T) {
 				if (err == nil) != tt.success || res.Duration != tt.took {
 					t.Errorf("after %v: %v", res.Duration, err)
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				if tt.success && tt.stall == 0 && (out.String() != "done\n" || res.ExitCode != 0 || res.ChildCode != 0) {
 					t.Errorf("printed %q, exit code %d", &out, res.ExitCode)
 				}
@@ -237,7 +238,7 @@ func TestAttempt_Stopped(t *testing.T) {
 				if res.Duration != tt.took || res.ExitCode != tt.code || res.Verdict.Class != verdict.Interrupted || len(s.Starts()) != 1 || err == nil {
 					t.Errorf("exit code %d, %s after %v: %v", res.ExitCode, res.Verdict.Class, res.Duration, err)
 				}
-				if stopping := all[engine.Stopping](w); len(stopping) != 1 || stopping[0].Reason != tt.reason {
+				if stopping := all[belaytype.Stopping](w); len(stopping) != 1 || stopping[0].Reason != tt.reason {
 					t.Errorf("told %+v", stopping)
 				}
 			})
@@ -254,7 +255,7 @@ func TestAttempt_StoppedByTheTotalTimeout(t *testing.T) {
 		if res.ExitCode != engine.CodeTimeout || !errors.Is(err, retry.ErrTotalTimeout) {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
-		if stopping := all[engine.Stopping](w); len(stopping) != 1 || stopping[0].Reason != "total timeout" {
+		if stopping := all[belaytype.Stopping](w); len(stopping) != 1 || stopping[0].Reason != "total timeout" {
 			t.Errorf("told %+v", stopping)
 		}
 	})
@@ -318,7 +319,7 @@ func TestAttempt_InterruptDuringAWait(t *testing.T) {
 		if res.Duration != 10*time.Second || res.ExitCode != 130 || len(s.Starts()) != 1 || !errors.Is(err, sigint) || res.Waited != 10*time.Second {
 			t.Errorf("exit code %d after %v, waited %v: %v", res.ExitCode, res.Duration, res.Waited, err)
 		}
-		contains(t, res.Err, "stopped before the next attempt: interrupted by SIGINT")
+		contains(t, res.Error, "stopped before the next attempt: interrupted by SIGINT")
 	})
 }
 
@@ -382,7 +383,7 @@ func TestAttempt_LeftOver(t *testing.T) {
 				if kept := tt.killed == 0; kept != (len(res.Left) == 1) {
 					t.Errorf("left: %v", res.Left)
 				}
-				if running := all[engine.LeftRunning](w); (len(running) == 1) != tt.told {
+				if running := all[belaytype.LeftRunning](w); (len(running) == 1) != tt.told {
 					t.Errorf("told %+v", running)
 				}
 				if log := entries(t, r); log[0].Killed != tt.killed {
@@ -411,7 +412,7 @@ func TestAttempt_Placement(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: tt.retries})
 			r.Profile, r.LogDir = tt.profile, engine.NoLogDir
 			s := script(r, steps(0))
-			r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Terminal: tt.terminal})
+			r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Terminal: tt.terminal})
 			equal(t, "placement", s.Starts()[0].Spec.Placement, tt.want)
 		}
 	})
@@ -422,7 +423,7 @@ func TestAttempt_Environment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
 		s := script(r, steps(0))
-		r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Env: []string{"A=1", "BELAY_MAX_RETRIES=3", "BELAY_STATE_DIR=/x", "BELAY_FOLD=off", "BELAY_RUN_ID=y"}})
+		r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Env: []string{"A=1", "BELAY_MAX_RETRIES=3", "BELAY_STATE_DIR=/x", "BELAY_FOLD=off", "BELAY_RUN_ID=y"}})
 		equalLists(t, "environment", s.Starts()[0].Spec.Env, []string{"A=1", "BELAY_STATE_DIR=/x", "BELAY_FOLD=off", "BELAY_RUN_ID=y"})
 	})
 }
@@ -435,7 +436,7 @@ func TestStart_OutOfResources(t *testing.T) {
 	} {
 		r := &engine.Runner{}
 		script(r, enginetest.Attempt{Err: &os.PathError{Op: "exec", Path: "/bin/x", Err: errno}})
-		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"x"}})
+		res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"x"}})
 		if got := res.Verdict.Rule == engine.RuleResources; got != want || want && res.ExitCode != engine.CodeFailed {
 			t.Errorf("%v: %v, %d", errno, res.Verdict, res.ExitCode)
 		}

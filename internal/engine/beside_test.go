@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -41,8 +42,8 @@ func TestBeside_RetriesOnStderr(t *testing.T) {
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
 			res, err := r.Run(t.Context(), c)
-			if err != nil || res.Waited != time.Second || len(all[engine.InnerRetry](w)) != 1 || entries(t, r)[0].InnerRetries != 1 {
-				t.Errorf("waited %v, told %+v: %v", res.Waited, all[engine.InnerRetry](w), err)
+			if err != nil || res.Waited != time.Second || len(all[belaytype.InnerRetry](w)) != 1 || entries(t, r)[0].InnerRetries != 1 {
+				t.Errorf("waited %v, told %+v: %v", res.Waited, all[belaytype.InnerRetry](w), err)
 			}
 			if !strings.HasPrefix(stderr.String(), "a warning\n{") {
 				t.Errorf("on stderr: %q", &stderr)

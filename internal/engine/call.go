@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
@@ -18,14 +19,14 @@ import (
 type call struct {
 	id      string
 	runner  *Runner
-	command Command
+	command command
 	env     []string
 	profile agent.Profile
 	traits  traits
 	begun   time.Time
 	parent  string // the run that this one was started in; empty for none
 	project string // the directory that its work belongs to; empty where nothing is kept
-	emit    func(Event)
+	emit    func(belaytype.Event)
 	line    func(attempt int, line agent.Line) // an agent has printed it
 	// turnOver puts a turn of a conversation on record.
 	turnOver func(turnReport)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -50,7 +51,7 @@ func (k *caller) complete(j *judgement) {
 	}
 }
 
-func (k *caller) preview(p *Preview) error {
+func (k *caller) preview(p *belaytype.Preview) error {
 	if k.pace.mayRepeat() {
 		p.Env = k.caller.Listen().Env()
 	}

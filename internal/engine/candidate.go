@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/retry"
 )
@@ -76,7 +77,7 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		}
 		f.recorder.line(n, j, d.wait.length, nil, false, nil)
 		f.errors = append(f.errors, j.message)
-		cand.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
+		cand.call.emit(belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
 		j.discard()
 		cand.kind.repeat(j)
 		if err := f.decider.await(n, j, d.wait); err != nil {
@@ -90,7 +91,7 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 // attempt makes one attempt, when the gate lets it, and judges it.
 func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
 	if reached := cand.call.spending.check(); reached != nil {
-		return judgeRefusal(reached.refuse(cand.call))
+		return judgeRefusal(refuseCost(reached, cand.call))
 	}
 	waited := cand.pace.waits.before
 	ad, refused := keeper.admit(n)
@@ -99,7 +100,7 @@ func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
 	}
 	var j *judgement
 	if reached := cand.spentAtGate(waited); reached != nil {
-		j = judgeRefusal(reached.refuse(cand.call))
+		j = judgeRefusal(refuseCost(reached, cand.call))
 	} else {
 		j = cand.admitted(n, ad)
 	}
@@ -114,7 +115,7 @@ func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
 
 // spentAtGate says which limit on cost was reached while the attempt waited at the gate; waited is what had been waited
 // before.
-func (cand *candidate) spentAtGate(waited time.Duration) *MaxCostReached {
+func (cand *candidate) spentAtGate(waited time.Duration) *belaytype.MaxCostReached {
 	if cand.pace.waits.before == waited {
 		return nil
 	}
@@ -155,6 +156,6 @@ func (cand *candidate) checkVersion(j *judgement) {
 	version := j.transcript.version()
 	if standing := cand.call.traits.tested.Standing(version); standing != "" {
 		cand.versionSaid = true
-		cand.call.emit(UntestedVersion{Version: version, Standing: standing})
+		cand.call.emit(belaytype.UntestedVersion{Version: version, Standing: standing})
 	}
 }

@@ -4,71 +4,12 @@ import (
 	"errors"
 	"time"
 
-	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/retry"
 )
 
 // The causes below say why an invocation ended or was not begun, with what there is to know about it. Their texts name no
 // flag of any command: see [Runner.Words].
-
-// GateRefused says that a gate did not let an attempt start.
-type GateRefused struct {
-	Key     string
-	Refusal gate.Refusal
-}
-
-func (e *GateRefused) Error() string {
-	return message.GateRefused(e.Key, e.Refusal, "", false)
-}
-
-// Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
-func (e *GateRefused) Unwrap() error { return retry.ErrMaxWait }
-
-// ScopeTaken says that another run holds a scope.
-type ScopeTaken struct {
-	Key     string
-	Holders []string // ids of runs
-}
-
-func (e *ScopeTaken) Error() string {
-	return message.ScopeTaken(e.Key, "", false)
-}
-
-// Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
-func (e *ScopeTaken) Unwrap() error { return retry.ErrMaxWait }
-
-// MaxCostReached says that an agent was stopped, or not started again, because what it may cost is used up.
-type MaxCostReached struct {
-	Spent, Limit float64
-	// Unknown, if not 0, is how many attempts there were whose cost is not known: then that is why.
-	Unknown int
-	// Budget is the budget whose limit it is, which holds for a Window: a day, a week or a month. Run is the run around this
-	// one whose maximum cost it is. Both are empty if it is that of the run itself.
-	Budget, Window, Run string
-	// Until is when the budget opens again; zero if it does not.
-	Until time.Time
-}
-
-func (e *MaxCostReached) Error() string {
-	what := message.MaxCost(e.Run != "")
-	if e.Budget != "" {
-		what = "budget " + e.Budget
-	}
-	return message.CostReached(e.Cost(what), "")
-}
-
-// Cost is how the limit stands, for a message that names it in other words: "--max-cost".
-func (e *MaxCostReached) Cost(what string) message.Cost {
-	return message.Cost{What: what, Spent: e.Spent, Limit: e.Limit, Window: e.Window, Unknown: e.Unknown, Until: e.Until}
-}
-
-// RetriesSpent says that there was no further attempt because all processes together have used up the retries of a gate.
-type RetriesSpent struct{ Key string }
-
-func (e *RetriesSpent) Error() string {
-	return message.RetriesSpent(e.Key, time.Time{}, false)
-}
 
 // TooLate says that the next attempt would have come too late.
 type TooLate struct {
@@ -102,11 +43,11 @@ type NotAdmitted struct {
 
 func (e *NotAdmitted) Error() string {
 	switch cause := e.Cause.(type) {
-	case *GateRefused:
+	case *belaytype.GateRefused:
 		return message.GateRefused(cause.Key, cause.Refusal, e.notWaiting(), false)
-	case *ScopeTaken:
+	case *belaytype.ScopeTaken:
 		return message.ScopeTaken(cause.Key, e.notWaiting(), false)
-	case *RetriesSpent:
+	case *belaytype.RetriesSpent:
 		return message.RetriesSpent(cause.Key, e.At, false)
 	}
 	return e.Cause.Error()
@@ -138,72 +79,10 @@ func (c *call) tooLate(at time.Time) *TooLate {
 	return &TooLate{Limit: max(p.MaxWait, 0)}
 }
 
-// ErrMayBeDone says that there was no further attempt because the command may have had its effect. It is in every
-// [EffectUnknown].
-var ErrMayBeDone = errors.New(message.MayBeDone())
-
-// EffectUnknown says that a failed attempt may have had its effect.
-type EffectUnknown struct {
-	// Verifiable says that there is a way to find out, Asked that the caller has asked for that, and Err why it has failed.
-	Verifiable, Asked bool
-	Err               error
-}
-
-func (e *EffectUnknown) Error() string {
-	return message.EffectUnknown(e.Verifiable, e.Err, false)
-}
-
-// Unwrap returns [ErrMayBeDone], and why it could not be found out.
-func (e *EffectUnknown) Unwrap() []error {
-	if e.Err == nil {
-		return []error{ErrMayBeDone}
-	}
-	return []error{ErrMayBeDone, e.Err}
-}
-
 // WorkDone says that no fallback was asked because the agent before it has worked on the request already.
 type WorkDone struct{ Command string }
 
 func (e *WorkDone) Error() string { return message.FallbackWorked(e.Command, "") }
-
-// NoSession says that there is no session to go on with.
-type NoSession struct{ Profile string }
-
-func (e *NoSession) Error() string {
-	return message.NoSession(e.Profile, false)
-}
-
-// StdinTimeout says that the command was not started because its stdin did not end in time.
-type StdinTimeout struct {
-	Command string
-	Limit   time.Duration
-}
-
-func (e *StdinTimeout) Error() string {
-	return message.StdinTimeout(e.Command, e.Limit, "")
-}
-
-// Unwrap returns [retry.ErrTimeout].
-func (e *StdinTimeout) Unwrap() error { return retry.ErrTimeout }
-
-// TooLong says that the arguments are too long for the system: one of them, or, as the system itself has said, all with the
-// environment.
-type TooLong struct {
-	Err error
-	All bool
-}
-
-func (e *TooLong) Error() string { return e.Err.Error() }
-
-// Unwrap returns what the system says.
-func (e *TooLong) Unwrap() error { return e.Err }
-
-// InputRead says that there was no further attempt because the command had read its standard input, which is gone.
-type InputRead struct{ Command string }
-
-func (e *InputRead) Error() string {
-	return message.InputRead(e.Command, "")
-}
 
 // OutputMatched says that the output of a command makes a failure of it, though it ended with 0 or because it did not.
 type OutputMatched struct{ Code int }
@@ -212,10 +91,7 @@ func (e *OutputMatched) Error() string {
 	return message.OutputMatched(e.Code, "")
 }
 
-// Replaced says that another run has taken the place of this one in its scope.
-type Replaced struct{ By string }
-
-func (e *Replaced) Error() string { return message.Replaced(e.By) }
-
 // asInterrupt finds the signal in a cause.
-func asInterrupt(cause error) (*Interrupt, bool) { return errors.AsType[*Interrupt](cause) }
+func asInterrupt(cause error) (*belaytype.Interrupt, bool) {
+	return errors.AsType[*belaytype.Interrupt](cause)
+}

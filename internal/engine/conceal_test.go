@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -33,7 +34,7 @@ func TestInvocation_PromptIsKnown(t *testing.T) {
 				if r.Profile == nil && args[len(args)-1] == word {
 					continue // to which any word is a word
 				}
-				inv, err := r.Prepare(t.Context(), engine.Command{Args: args})
+				inv, err := r.Prepare(t.Context(), belaytype.Command{Args: args})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -42,7 +43,7 @@ func TestInvocation_PromptIsKnown(t *testing.T) {
 		}
 		p, _ := profile.Bind(name, ask, nil, "")
 		beside := prompt
-		inv, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), engine.Command{Args: ask, Prompt: &beside})
+		inv, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), belaytype.Command{Args: ask, Prompt: &beside})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +79,11 @@ func TestInvocation_Conceal(t *testing.T) {
 	defer messages.Close()
 	args := []string{"claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
 	p, _ := profile.Bind("claude", args, nil, "")
-	talk, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), engine.Command{Args: args, Stdin: messages})
+	talk, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), belaytype.Command{Args: args, Stdin: messages})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := (&engine.Runner{}).Prepare(t.Context(), engine.Command{Args: []string{"grep", `Tell Initech that the "merger" with Hooli is off`}})
+	plain, err := (&engine.Runner{}).Prepare(t.Context(), belaytype.Command{Args: []string{"grep", `Tell Initech that the "merger" with Hooli is off`}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/supervise"
@@ -92,7 +93,7 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 			return 0, nil
 		}
 	}
-	backoff, err := d.pace.series.Next(now, &Error{Verdict: v, Message: j.message}, advice)
+	backoff, err := d.pace.series.Next(now, &belaytype.Error{Verdict: v, Message: j.message}, advice)
 	if stop, ok := errors.AsType[*retry.Error](err); ok {
 		return 0, stop
 	}
@@ -153,7 +154,7 @@ func (d *decider) newWait(j *judgement, backoff time.Duration) wait {
 // await sleeps until the next attempt, holding nothing. The error says that the wait was cut short.
 func (d *decider) await(n int, j *judgement, w wait) error {
 	p := d.pace
-	event := Waiting{Attempt: n, Retry: n, Verdict: j.verdict, Message: j.message, Wait: w.length, Until: time.Now().Add(w.length)}
+	event := belaytype.Waiting{Attempt: n, Retry: n, Verdict: j.verdict, Message: j.message, Wait: w.length, Until: time.Now().Add(w.length)}
 	if w.hold != nil {
 		event.Until = w.hold.Until
 	}
@@ -177,7 +178,7 @@ func (d *decider) await(n int, j *judgement, w wait) error {
 	if err == nil && w.hold != nil {
 		err = d.awaitHold(w.hold)
 	}
-	d.call.emit(WaitOver{CutShort: err != nil})
+	d.call.emit(belaytype.WaitOver{CutShort: err != nil})
 	d.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
 	return err
 }

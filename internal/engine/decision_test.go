@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -32,7 +33,7 @@ func (b beside) Run(spec supervise.Spec, started func(engine.Process)) (supervis
 	return b.Script.Run(spec, started)
 }
 
-var gh = engine.Command{Args: []string{"gh", "pr", "create"}}
+var gh = belaytype.Command{Args: []string{"gh", "pr", "create"}}
 
 // calls scripts a caller that fails with these words on stderr, the last one for ever; an empty one is a success that prints
 // done. side is what it is asked meanwhile.
@@ -55,7 +56,7 @@ func TestDecision_Effects(t *testing.T) {
 	for name, tt := range map[string]struct {
 		habits   agent.CallerInfo
 		blind    bool
-		effects  engine.Effects
+		effects  belaytype.Effects
 		done     agent.Effect
 		fails    error
 		side     enginetest.Attempt
@@ -63,23 +64,23 @@ func TestDecision_Effects(t *testing.T) {
 		starts   int
 		asked    int
 		success  bool
-		unknown  *engine.EffectUnknown // what is said of it; nil if it is not open
+		unknown  *belaytype.EffectUnknown // what is said of it; nil if it is not open
 		output   string
 	}{
 		"what changes nothing is repeated":    {failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
 		"what was not sent is repeated":       {habits: changes, failures: []string{"network unsent", ""}, starts: 2, success: true, output: "done\n"},
-		"what may have been done is not":      {habits: changes, blind: true, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{}},
-		"unless that was asked for":           {habits: changes, effects: engine.Effects{Repeat: true, Verify: true}, failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
-		"a throttle leaves it open too":       {habits: changes, failures: []string{"rate_limit"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
+		"what may have been done is not":      {habits: changes, blind: true, failures: []string{"network"}, starts: 1, unknown: &belaytype.EffectUnknown{}},
+		"unless that was asked for":           {habits: changes, effects: belaytype.Effects{Repeat: true, Verify: true}, failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
+		"a throttle leaves it open too":       {habits: changes, failures: []string{"rate_limit"}, starts: 1, asked: 1, unknown: &belaytype.EffectUnknown{Verifiable: true}},
 		"what is not worth it leaves it so":   {habits: changes, failures: []string{"auth"}, starts: 1},
-		"it could be found out":               {habits: changes, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
-		"it cannot be found out":              {habits: changes, blind: true, effects: engine.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Asked: true}},
-		"it was done":                         {habits: changes, effects: engine.Effects{Verify: true}, done: agent.Effect{Done: true, Output: "https://pr/7\n"}, failures: []string{"network"}, starts: 1, asked: 1, success: true, output: "https://pr/7\n"},
-		"it was not":                          {habits: changes, effects: engine.Effects{Verify: true}, failures: []string{"network", ""}, starts: 2, asked: 1, success: true, output: "done\n"},
-		"the answer is not clear":             {habits: changes, effects: engine.Effects{Verify: true}, fails: errBroken, failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: errBroken}},
-		"the question fails":                  {habits: changes, effects: engine.Effects{Verify: true}, side: enginetest.Attempt{Code: 4, Left: []supervise.Proc{{PID: 7}}, Steps: []enginetest.Step{enginetest.Complain("no such\nrepository\n")}}, failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: errors.New("gh issue: repository")}},
-		"the question is not answered":        {habits: changes, effects: engine.Effects{Verify: true}, side: steps(0, enginetest.Hang()), failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: errors.New("gh issue did not answer")}},
-		"the question cannot even be started": {habits: changes, effects: engine.Effects{Verify: true}, side: enginetest.Attempt{Err: syscall.EAGAIN}, failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: syscall.EAGAIN}},
+		"it could be found out":               {habits: changes, failures: []string{"network"}, starts: 1, unknown: &belaytype.EffectUnknown{Verifiable: true}},
+		"it cannot be found out":              {habits: changes, blind: true, effects: belaytype.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &belaytype.EffectUnknown{Asked: true}},
+		"it was done":                         {habits: changes, effects: belaytype.Effects{Verify: true}, done: agent.Effect{Done: true, Output: "https://pr/7\n"}, failures: []string{"network"}, starts: 1, asked: 1, success: true, output: "https://pr/7\n"},
+		"it was not":                          {habits: changes, effects: belaytype.Effects{Verify: true}, failures: []string{"network", ""}, starts: 2, asked: 1, success: true, output: "done\n"},
+		"the answer is not clear":             {habits: changes, effects: belaytype.Effects{Verify: true}, fails: errBroken, failures: []string{"network"}, starts: 1, asked: 1, unknown: &belaytype.EffectUnknown{Verifiable: true, Asked: true, Err: errBroken}},
+		"the question fails":                  {habits: changes, effects: belaytype.Effects{Verify: true}, side: enginetest.Attempt{Code: 4, Left: []supervise.Proc{{PID: 7}}, Steps: []enginetest.Step{enginetest.Complain("no such\nrepository\n")}}, failures: []string{"network"}, starts: 1, asked: 1, unknown: &belaytype.EffectUnknown{Verifiable: true, Asked: true, Err: errors.New("gh issue: repository")}},
+		"the question is not answered":        {habits: changes, effects: belaytype.Effects{Verify: true}, side: steps(0, enginetest.Hang()), failures: []string{"network"}, starts: 1, asked: 1, unknown: &belaytype.EffectUnknown{Verifiable: true, Asked: true, Err: errors.New("gh issue did not answer")}},
+		"the question cannot even be started": {habits: changes, effects: belaytype.Effects{Verify: true}, side: enginetest.Attempt{Err: syscall.EAGAIN}, failures: []string{"network"}, starts: 1, asked: 1, unknown: &belaytype.EffectUnknown{Verifiable: true, Asked: true, Err: syscall.EAGAIN}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -94,23 +95,23 @@ func TestDecision_Effects(t *testing.T) {
 				if res.Success != tt.success || len(s.Starts()) != tt.starts || len(s.side.Starts()) != tt.asked || res.Requests != tt.starts+tt.asked || out.String() != tt.output {
 					t.Errorf("%d starts, asked %d times, %d requests, printed %q: %v", len(s.Starts()), len(s.side.Starts()), res.Requests, &out, err)
 				}
-				unknown, open := errors.AsType[*engine.EffectUnknown](err)
-				if open != (tt.unknown != nil) || open != res.MayBeDone || open != errors.Is(err, engine.ErrMayBeDone) {
+				unknown, open := errors.AsType[*belaytype.EffectUnknown](err)
+				if open != (tt.unknown != nil) || open != res.MayBeDone || open != errors.Is(err, belaytype.ErrMayBeDone) {
 					t.Fatalf("%v, may be done: %v", err, res.MayBeDone)
 				}
 				if open {
 					if unknown.Verifiable != tt.unknown.Verifiable || unknown.Asked != tt.unknown.Asked || (unknown.Err == nil) != (tt.unknown.Err == nil) || res.ExitCode != 1 {
 						t.Errorf("exit code %d, %+v", res.ExitCode, unknown)
 					}
-					contains(t, res.Err, "The change may already have been made, so it was not repeated", "Check first")
+					contains(t, res.Error, "The change may already have been made, so it was not repeated", "Check first")
 				}
 				if open && unknown.Err != nil {
 					if unknown.Err.Error() != tt.unknown.Err.Error() || !errors.Is(err, unknown.Err) {
 						t.Errorf("%v, want %v", unknown.Err, tt.unknown.Err)
 					}
-					contains(t, res.Err, "and a check failed: "+tt.unknown.Err.Error())
+					contains(t, res.Error, "and a check failed: "+tt.unknown.Err.Error())
 				}
-				if found := all[engine.FoundDone](w); (len(found) == 1) != tt.done.Done || tt.done.Done && (found[0].Output != tt.output || res.Verdict.Rule != "verify-effect" || res.Verdict.Sent != verdict.SentYes) {
+				if found := all[belaytype.FoundDone](w); (len(found) == 1) != tt.done.Done || tt.done.Done && (found[0].Output != tt.output || res.Verdict.Rule != "verify-effect" || res.Verdict.Sent != verdict.SentYes) {
 					t.Errorf("told %+v, %+v", found, res.Verdict)
 				}
 			})
@@ -125,7 +126,7 @@ func TestDecision_EffectOfAStoppedAttempt(t *testing.T) {
 		r.Profile = &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Deadline: 20 * time.Second}}
 		s := script(r, steps(0, enginetest.Hang()))
 		res, err := r.Run(t.Context(), gh)
-		if len(s.Starts()) != 1 || res.Verdict.Sent != verdict.SentMaybe || !errors.Is(err, engine.ErrMayBeDone) || res.Duration != 20*time.Second {
+		if len(s.Starts()) != 1 || res.Verdict.Sent != verdict.SentMaybe || !errors.Is(err, belaytype.ErrMayBeDone) || res.Duration != 20*time.Second {
 			t.Errorf("%d starts, %+v after %v: %v", len(s.Starts()), res.Verdict, res.Duration, err)
 		}
 	})
@@ -172,7 +173,7 @@ func TestDecision_UsageLimitWithAHint(t *testing.T) {
 		r.Policy.MaxWait = time.Minute
 		script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.UsageLimit, Hint: 3 * time.Minute})))
 		res, err := r.Run(t.Context(), claude)
-		if !errors.Is(err, retry.ErrMaxWait) || res.ExitCode != engine.CodeTryLater || res.RetryAt.IsZero() || !strings.HasSuffix(res.Err, "retry later") {
+		if !errors.Is(err, retry.ErrMaxWait) || res.ExitCode != engine.CodeTryLater || res.RetryAt.IsZero() || !strings.HasSuffix(res.Error, "retry later") {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
 	})
@@ -191,7 +192,7 @@ func TestDecision_NoPlan(t *testing.T) {
 				r.Profile.(*enginetest.Agent).Refuse = func(agent.Turn) error { return tt.err }
 				s := script(r, steps(0))
 				res, err := r.Run(t.Context(), claude)
-				if err == nil || len(s.Starts()) != 0 || res.ExitCode != tt.code || res.Verdict.Class != tt.class || res.Err != tt.err.Error() {
+				if err == nil || len(s.Starts()) != 0 || res.ExitCode != tt.code || res.Verdict.Class != tt.class || res.Error != tt.err.Error() {
 					t.Errorf("exit code %d, %+v: %v", res.ExitCode, res.Verdict, err)
 				}
 				inv, err := r.Prepare(t.Context(), claude)
@@ -230,7 +231,7 @@ func TestDecision_SessionCannotGoOn(t *testing.T) {
 				if err == nil || len(s.Starts()) != 1 || res.Attempts != 1 || res.Verdict.Class != tt.class {
 					t.Errorf("%d starts, %d attempts, %s: %v", len(s.Starts()), res.Attempts, res.Verdict.Class, err)
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 			})
 		})
 	}
@@ -266,8 +267,8 @@ func TestDecision_ExitCodes(t *testing.T) {
 					r.Judge = func(verdict.Verdict, verdict.Outcome, time.Time) verdict.Verdict { return of(tt.class) }
 					script(r, steps(tt.own))
 					res, _ := r.Run(t.Context(), tool)
-					if res.ExitCode != tt.code || res.ChildCode != tt.own || res.OwnCode() != tt.own {
-						t.Errorf("exit code %d, own %d", res.ExitCode, res.OwnCode())
+					if res.ExitCode != tt.code || res.ChildCode != tt.own || engine.OwnCode(res) != tt.own {
+						t.Errorf("exit code %d, own %d", res.ExitCode, engine.OwnCode(res))
 					}
 					want := tt.code
 					if ownCode {
@@ -280,22 +281,22 @@ func TestDecision_ExitCodes(t *testing.T) {
 	}
 	interrupted := verdict.Verdict{Class: verdict.Interrupted}
 	for _, tt := range []struct {
-		res  engine.Result
+		res  belaytype.Result
 		want int
 	}{
-		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 143}, 143}, // by the SIGINT that we have sent for a SIGTERM
-		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 129}, 129},
-		{engine.Result{Verdict: interrupted, ChildCode: 143, ExitCode: 129}, 129},
-		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 130}, 130},
-		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 1}, 130},
-		{engine.Result{Verdict: interrupted, ChildCode: 7, ExitCode: 143}, 7},
-		{engine.Result{ChildCode: 130, ExitCode: 143}, 130},
+		{belaytype.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 143}, 143}, // by the SIGINT that we have sent for a SIGTERM
+		{belaytype.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 129}, 129},
+		{belaytype.Result{Verdict: interrupted, ChildCode: 143, ExitCode: 129}, 129},
+		{belaytype.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 130}, 130},
+		{belaytype.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 1}, 130},
+		{belaytype.Result{Verdict: interrupted, ChildCode: 7, ExitCode: 143}, 7},
+		{belaytype.Result{ChildCode: 130, ExitCode: 143}, 130},
 	} {
-		if got := tt.res.OwnCode(); got != tt.want {
+		if got := engine.OwnCode(&tt.res); got != tt.want {
 			t.Errorf("%+v: %d", tt.res, got)
 		}
 	}
-	if res := (&engine.Result{ChildCode: -1, ExitCode: 75}); res.OwnCode() != 75 {
+	if res := (&belaytype.Result{ChildCode: -1, ExitCode: 75}); engine.OwnCode(res) != 75 {
 		t.Error("a command that never ran has no code of its own")
 	}
 }
@@ -322,13 +323,13 @@ func TestDecision_WaitingSaysWhichRetry(t *testing.T) {
 				play(r, tt.took, of(tt.class))
 				r.Run(t.Context(), tool)
 				var got [][2]int
-				for _, e := range all[engine.Waiting](w) {
+				for _, e := range all[belaytype.Waiting](w) {
 					got = append(got, [2]int{e.Retry, e.Of})
 				}
 				if !slices.Equal(got, tt.want) {
 					t.Errorf("told %v, want %v", got, tt.want)
 				}
-				failed := all[engine.AttemptFailed](w)
+				failed := all[belaytype.AttemptFailed](w)
 				if len(failed) != len(got) {
 					t.Errorf("%d failures and %d waits", len(failed), len(got))
 				}
@@ -346,8 +347,8 @@ func TestDecision_StderrOfAFailedAttempt(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 1})
 		script(r, steps(1, enginetest.Complain("no luck\n")), steps(0))
 		seen := ""
-		r.Observe = func(e engine.Event) {
-			if failed, ok := e.(engine.AttemptFailed); ok {
+		r.Observe = func(e belaytype.Event) {
+			if failed, ok := e.(belaytype.AttemptFailed); ok {
 				seen = failed.Stderr.String()
 			}
 		}

@@ -66,9 +66,9 @@ func (t *eventLog) spend(info agent.LineInfo) {
 	goesOn := info.Continues || t.idle && !info.Waiting
 	t.idle = t.direct && info.Waiting
 	if goesOn {
-		v := t.reached.verdict()
+		v := costVerdict(t.reached)
 		v.Sent = ""
-		t.stop(&earlyStop{verdict: v, stop: t.reached.stop()})
+		t.stop(&earlyStop{verdict: v, stop: costStop(t.reached)})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
@@ -39,16 +40,16 @@ type eventLog struct {
 	paused         time.Time     // since when it waits before it tries again; zero if it does not
 	pause          time.Duration // how long, as it has said
 	answer         *Output
-	capture        *verdict.Capture // for rules of the caller's
-	first          time.Duration    // from the start to the first answer of the model; 0 if there was none
-	inner          int              // how often the CLI has tried again by itself, and was not stopped
-	followed       time.Time        // when the account was last looked at
-	doing          agent.Activity   // what the agent did then
-	retried        bool             // it was about to try again then
-	reached        *MaxCostReached  // the limit on cost that is reached; nil if none is
-	idle           bool             // since then, a conversation's caller is asked for more
-	turn           talkTurn         // of a conversation, the present one
-	ended          *agent.Account   // what the attempt has done; nil before its end
+	capture        *verdict.Capture          // for rules of the caller's
+	first          time.Duration             // from the start to the first answer of the model; 0 if there was none
+	inner          int                       // how often the CLI has tried again by itself, and was not stopped
+	followed       time.Time                 // when the account was last looked at
+	doing          agent.Activity            // what the agent did then
+	retried        bool                      // it was about to try again then
+	reached        *belaytype.MaxCostReached // the limit on cost that is reached; nil if none is
+	idle           bool                      // since then, a conversation's caller is asked for more
+	turn           talkTurn                  // of a conversation, the present one
+	ended          *agent.Account            // what the attempt has done; nil before its end
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
 	reading sync.Mutex

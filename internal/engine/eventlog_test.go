@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
@@ -26,7 +27,7 @@ import (
 func said(e enginetest.Event) string {
 	var out bytes.Buffer
 	r := &engine.Runner{Starter: &enginetest.Script{Attempts: []enginetest.Attempt{{Steps: []enginetest.Step{enginetest.Line(e)}}}}}
-	r.Run(context.Background(), engine.Command{Args: []string{"tool"}, Stdout: &out})
+	r.Run(context.Background(), belaytype.Command{Args: []string{"tool"}, Stdout: &out})
 	return out.String()
 }
 
@@ -111,7 +112,7 @@ func TestEventLog_StoppedEarlyPrintsNothing(t *testing.T) {
 			if err == nil || res.ExitCode != engine.CodePersonMustAct || res.ChildCode != 1 || out.String() != want {
 				t.Errorf("exit code %d, printed %q: %v", res.ExitCode, &out, err)
 			}
-			contains(t, res.Err, "stopped claude: its key was rejected (HTTP error), retrying cannot help")
+			contains(t, res.Error, "stopped claude: its key was rejected (HTTP error), retrying cannot help")
 		})
 	}
 }
@@ -163,7 +164,7 @@ func TestEventLog_LongLines(t *testing.T) {
 				inv := start(t, r, c)
 				lines := 0
 				for e := range inv.Events() {
-					if line, ok := e.(engine.AgentEvent); ok && line.Attempt == 2 {
+					if line, ok := e.(belaytype.AgentEvent); ok && line.Attempt == 2 {
 						if lines++; lines == 2 && string(line.Line)+"\n" != printed {
 							t.Errorf("the reader has %d bytes", len(line.Line))
 						}
@@ -192,7 +193,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 				if err == nil || len(s.Starts()) != 1 || res.ExitCode != 128+int(syscall.SIGPIPE) || res.Verdict.Rule != "unread" || res.Verdict.Class != verdict.Interrupted {
 					t.Errorf("exit code %d, %+v after %d starts", res.ExitCode, res.Verdict, len(s.Starts()))
 				}
-				equal(t, "error", res.Err, "stopped claude: its output is no longer read")
+				equal(t, "error", res.Error, "stopped claude: its output is no longer read")
 			})
 		})
 	}
@@ -218,7 +219,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 				if err == nil || res.ExitCode != 128+int(syscall.SIGPIPE) || res.Success {
 					t.Errorf("exit code %d: %v", res.ExitCode, err)
 				}
-				contains(t, res.Err, "cannot write the output")
+				contains(t, res.Error, "cannot write the output")
 			}
 		})
 	})
@@ -289,7 +290,7 @@ func TestEventLog_InnerRetries(t *testing.T) {
 		if err != nil || res.Waited != 4*time.Second || res.Attempts != 1 {
 			t.Errorf("waited %v: %v", res.Waited, err)
 		}
-		retries := all[engine.InnerRetry](w)
+		retries := all[belaytype.InnerRetry](w)
 		if len(retries) != 2 || retries[0].Ended || retries[0].Wait != 2*time.Second || retries[0].Attempt != 1 || retries[0].Verdict.Class != verdict.Overloaded {
 			t.Errorf("told %+v", retries)
 		}
@@ -345,8 +346,8 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 				if res.Duration != tt.took || res.Waited > res.Duration {
 					t.Errorf("ended after %v, waited %v", res.Duration, res.Waited)
 				}
-				contains(t, res.Err, "stopped claude: ", tt.text)
-				if retries := all[engine.InnerRetry](w); len(retries) == 0 || !strings.Contains(name, "sleep") && !retries[len(retries)-1].Ended {
+				contains(t, res.Error, "stopped claude: ", tt.text)
+				if retries := all[belaytype.InnerRetry](w); len(retries) == 0 || !strings.Contains(name, "sleep") && !retries[len(retries)-1].Ended {
 					t.Errorf("told %+v", retries)
 				}
 				addsUp(t, r, res)
@@ -477,7 +478,7 @@ func TestEventLog_Conversation(t *testing.T) {
 		for _, account := range []agent.Account{{Misunderstood: true}, {}} {
 			synctest.Test(t, func(t *testing.T) {
 				r := agentRunner(traits)
-				r.Resume = engine.Resume{Session: oneSession, OrNew: true}
+				r.Resume = belaytype.Resume{Session: oneSession, OrNew: true}
 				s := script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.SessionNotFound, Account: enginetest.Account(account)})))
 				if res, err := r.Run(t.Context(), claude); err == nil || len(s.Starts()) != 1 || res.Verdict.Class != verdict.SessionNotFound {
 					t.Errorf("%d starts: %v", len(s.Starts()), err)
@@ -498,7 +499,7 @@ func TestEventLog_Conversation(t *testing.T) {
 			if res, err := r.Run(t.Context(), claude); err != nil || res.Waited != 1000*time.Second {
 				t.Errorf("waited %v: %v", res.Waited, err)
 			}
-			if log := entries(t, r); log[0].InnerRetries != 50 || len(all[engine.InnerRetry](w)) != 0 {
+			if log := entries(t, r); log[0].InnerRetries != 50 || len(all[belaytype.InnerRetry](w)) != 0 {
 				t.Errorf("on record: %+v", log[0])
 			}
 		})
@@ -562,7 +563,7 @@ func TestEventLog_UntestedVersion(t *testing.T) {
 		version := enginetest.Account(agent.Account{Version: "3.0.0"})
 		script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.Overloaded, Account: version})), steps(0, enginetest.Line(enginetest.Event{Class: verdict.OK, Account: version})))
 		r.Run(t.Context(), claude)
-		if untested := all[engine.UntestedVersion](w); len(untested) != 1 || untested[0].Version != "3.0.0" || !strings.HasPrefix(untested[0].Standing, "newer than 2.1.0") {
+		if untested := all[belaytype.UntestedVersion](w); len(untested) != 1 || untested[0].Version != "3.0.0" || !strings.HasPrefix(untested[0].Standing, "newer than 2.1.0") {
 			t.Errorf("told %+v", untested)
 		}
 	})

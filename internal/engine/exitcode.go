@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/belay-run/belay/verdict"
+import (
+	"syscall"
+
+	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/verdict"
+)
 
 // The exit codes of belay that are not the command's own. sysexits.h and the shells' conventions, so that scripts
 // and service managers know them.
@@ -16,7 +21,7 @@ const (
 
 // exitCode chooses the code to end with. The command's own stays, where it has one, if own says so: that of a generic
 // command always. stopCode is the code of an invocation that was told to stop, else 0. spent says that a budget is used up.
-func exitCode(r *Result, stopCode int, own, expired, exhausted, spent bool) int {
+func exitCode(r *belaytype.Result, stopCode int, own, expired, exhausted, spent bool) int {
 	switch v := r.Verdict; {
 	case r.Success:
 		return 0
@@ -42,4 +47,15 @@ func exitCode(r *Result, stopCode int, own, expired, exhausted, spent bool) int 
 		return r.ChildCode
 	}
 	return 1
+}
+
+// OwnCode is the command's own exit code wherever it has one, else the result's. Agents are stopped by SIGINT and then
+// SIGTERM whatever we are sent: the caller gets the code for the signal that it has sent, as from the command alone.
+func OwnCode(r *belaytype.Result) int {
+	const interrupted, terminated = 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)
+	stopped := r.Verdict.Class == verdict.Interrupted && (r.ChildCode == interrupted || r.ChildCode == terminated) && r.ExitCode > 128
+	if r.ChildCode >= 0 && !stopped {
+		return r.ChildCode
+	}
+	return r.ExitCode
 }

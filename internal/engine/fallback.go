@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/message"
@@ -42,18 +43,6 @@ func (f *Fallback) Name() string {
 	return f.Profile + ":" + f.Model
 }
 
-// FallbackRefused says that a fallback does not fit the command. Nothing was started.
-type FallbackRefused struct {
-	// Fallback is the fallback as the caller has named it.
-	Fallback string
-	// Why says it in words.
-	Why string
-	// Args says that arguments of its own would make it fit, Form that another form of output would.
-	Args, Form bool
-}
-
-func (e *FallbackRefused) Error() string { return message.FallbackRefused(e.Fallback, e.Why) }
-
 // standIn is a fallback that fits the command.
 type standIn struct {
 	Fallback
@@ -65,7 +54,7 @@ type standIn struct {
 
 // addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
 func (inv *Invocation) addFallbacks() (err error) {
-	inv.standIns, inv.unfit, err = inv.call.runner.standIns(&inv.call.command)
+	inv.standIns, inv.unfit, err = inv.call.runner.standIns(&inv.call.command.Command)
 	known := inv.call.secrets
 	for _, s := range inv.standIns {
 		known.Args = slices.Concat(known.Args, s.args)
@@ -75,14 +64,14 @@ func (inv *Invocation) addFallbacks() (err error) {
 
 // standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
 // why. The error is a [*UsageError].
-func (r *Runner) standIns(c *Command) (list []standIn, unfit []*FallbackRefused, err error) {
+func (r *Runner) standIns(c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
 	for _, f := range r.Fallbacks {
 		s, refused := r.standIn(f, c)
 		switch {
 		case refused == nil:
 			list = append(list, s)
 		case !f.Optional || profile.Find(f.Profile) == nil && refused.Why != message.FallbackNotNeeded():
-			return nil, nil, &UsageError{refused}
+			return nil, nil, &belaytype.UsageError{Err: refused}
 		case refused.Why != message.FallbackNotNeeded():
 			unfit = append(unfit, refused)
 		}
@@ -91,9 +80,9 @@ func (r *Runner) standIns(c *Command) (list []standIn, unfit []*FallbackRefused,
 }
 
 // standIn finds out how a fallback is started for a command.
-func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRefused) {
-	refuse := func(why string) (standIn, *FallbackRefused) {
-		return standIn{}, &FallbackRefused{Fallback: f.Name(), Why: why}
+func (r *Runner) standIn(f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
+	refuse := func(why string) (standIn, *belaytype.FallbackRefused) {
+		return standIn{}, &belaytype.FallbackRefused{Fallback: f.Name(), Why: why}
 	}
 	first, ok := r.Profile.(agent.Agent)
 	if !ok || !first.Headless() || first.Info().Once || first.Info().Request == nil {
@@ -120,7 +109,7 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 		request := info.Request()
 		options, refused := f.options(cli, first, request)
 		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
-			refused = &FallbackRefused{Fallback: f.Name(), Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
+			refused = &belaytype.FallbackRefused{Fallback: f.Name(), Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
 		}
 		if refused != nil {
 			return standIn{}, refused
@@ -146,7 +135,7 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 }
 
 // options are the options that a CLI is started with in the place of another one.
-func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *FallbackRefused) {
+func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *belaytype.FallbackRefused) {
 	ask := cli.Ask
 	if cli.StandIn.Ask != nil {
 		ask = slices.DeleteFunc(slices.Clone(cli.StandIn.Ask), func(a string) bool { return a != "" && slices.Contains(f.Args, a) })
@@ -158,8 +147,8 @@ func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request age
 	if f.Args != nil {
 		return append(options, f.Args...), nil
 	}
-	refuse := func(why string) ([]string, *FallbackRefused) {
-		return nil, &FallbackRefused{Fallback: f.Name(), Why: why, Args: true}
+	refuse := func(why string) ([]string, *belaytype.FallbackRefused) {
+		return nil, &belaytype.FallbackRefused{Fallback: f.Name(), Why: why, Args: true}
 	}
 	firstCLI := profile.Find(first.Name())
 	switch {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -40,7 +41,7 @@ func codexOut(in string) enginetest.Attempt {
 }
 
 // inTurn is a command that has fallbacks, and what the fallbacks' events were.
-func inTurn(t *testing.T, fallbacks ...string) (r *engine.Runner, c engine.Command, told *[]string) {
+func inTurn(t *testing.T, fallbacks ...string) (r *engine.Runner, c belaytype.Command, told *[]string) {
 	t.Helper()
 	prompt := "Say hi."
 	r, told = agentRunner(agent.Info{Gate: "claude:service:1"}), new([]string)
@@ -49,15 +50,15 @@ func inTurn(t *testing.T, fallbacks ...string) (r *engine.Runner, c engine.Comma
 		f.Profile, f.Model, _ = strings.Cut(name, ":")
 		r.Fallbacks = append(r.Fallbacks, f)
 	}
-	r.Observe = func(e engine.Event) {
+	r.Observe = func(e belaytype.Event) {
 		switch e := e.(type) {
-		case engine.FellBack:
+		case belaytype.FellBack:
 			*told = append(*told, e.From+" to "+e.To)
-		case engine.FallbackSkipped:
+		case belaytype.FallbackSkipped:
 			*told = append(*told, "not "+e.Fallback+": "+e.Why)
 		}
 	}
-	c = engine.Command{Args: []string{"claude", "-p"}, Prompt: &prompt, Env: []string{"HOME=" + t.TempDir(), "OPENAI_API_KEY=k"}}
+	c = belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &prompt, Env: []string{"HOME=" + t.TempDir(), "OPENAI_API_KEY=k"}}
 	return r, c, told
 }
 
@@ -209,7 +210,7 @@ func TestFallback_Interrupted(t *testing.T) {
 		r, c, _ := inTurn(t, "codex", "claude:haiku")
 		script(r, out(verdict.UsageLimit, 3*time.Hour), enginetest.Attempt{Steps: []enginetest.Step{enginetest.Hang()}})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { cancel(&engine.Interrupt{Signal: 2, Name: "SIGINT"}) })
+		time.AfterFunc(time.Minute, func() { cancel(&belaytype.Interrupt{Signal: 2, Name: "SIGINT"}) })
 		result, _ := r.Run(ctx, c)
 		if result.ExitCode != 130 || result.Verdict.Class != verdict.Interrupted || result.Fallback != "codex" {
 			t.Errorf("%+v", result)
@@ -253,7 +254,7 @@ func TestFallback_Refused(t *testing.T) {
 				c.Stdout = &strings.Builder{}
 			}
 			_, err := r.Run(t.Context(), c)
-			refused, is := errors.AsType[*engine.FallbackRefused](err)
+			refused, is := errors.AsType[*belaytype.FallbackRefused](err)
 			if is != (test.says != "") || is && !strings.Contains(refused.Why, test.says) || is && len(s.Starts()) > 0 {
 				t.Errorf("%v after %d starts", err, len(s.Starts()))
 			}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -152,7 +153,7 @@ func (r *faultRun) play(t *testing.T, shared *state.State, home string, change f
 	}
 	args := r.Args()
 	env := []string{"HOME=" + home}
-	runner := &engine.Runner{Policy: r.Policy, Stall: r.Stall, State: shared, Starter: r.script, Gate: engine.Gate{Off: true}, LogDir: engine.NoLogDir,
+	runner := &engine.Runner{Policy: r.Policy, Stall: r.Stall, State: shared, Starter: r.script, Gate: belaytype.Gate{Off: true}, LogDir: engine.NoLogDir,
 		Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
 	if cli := profile.Find(args[0]); cli != nil {
 		runner.Profile = cli.New(args, env, home)
@@ -164,7 +165,7 @@ func (r *faultRun) play(t *testing.T, shared *state.State, home string, change f
 		ctx, cancel = context.WithTimeout(ctx, r.cancelled)
 		defer cancel()
 	}
-	inv, err := runner.Prepare(ctx, engine.Command{Args: args, Env: env, Dir: home, Stdout: &r.stdout})
+	inv, err := runner.Prepare(ctx, belaytype.Command{Args: args, Env: env, Dir: home, Stdout: &r.stdout})
 	if err != nil {
 		t.Errorf("%v: %v", r, err)
 		return

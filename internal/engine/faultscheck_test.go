@@ -21,14 +21,14 @@ func (r *faultRun) check(lines []journal.Entry) (wrong []string) {
 	last := &r.want.Attempts[len(r.want.Attempts)-1]
 	works := r.want.Class == verdict.OK
 	if res.Success != works || (err == nil) != works || res.Verdict.Class != r.want.Class || res.ExitCode != r.want.Exit {
-		bad("%s with exit code %d (%v), want %s with %d", res.Verdict.Class, res.ExitCode, res.Err, r.want.Class, r.want.Exit)
+		bad("%s with exit code %d (%v), want %s with %d", res.Verdict.Class, res.ExitCode, res.Error, r.want.Class, r.want.Exit)
 	}
 	starts := r.script.Starts()
 	if n := len(r.want.Attempts); len(starts) != n || res.Attempts != n || len(lines) != n {
 		bad("%d starts, %d attempts in the result, %d lines in the log, want %d", len(starts), res.Attempts, len(lines), n)
 		return wrong
 	}
-	if n := len(r.want.Attempts); works && len(res.Errors) != n-1 || !works && (len(res.Errors) != n || res.Errors[n-1] != res.Err || res.Err == "") {
+	if n := len(r.want.Attempts); works && len(res.Errors) != n-1 || !works && (len(res.Errors) != n || res.Errors[n-1] != res.Error || res.Error == "") {
 		bad("errors %q of %d attempts", res.Errors, n)
 	}
 	var booked, exact time.Duration

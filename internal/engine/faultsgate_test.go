@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -45,7 +46,7 @@ func playFaultsAtAGate(t *testing.T, seed uint64, tally *faultTally) {
 		all.Go(func() {
 			time.Sleep(begins)
 			r.play(t, shared, dir, func(runner *engine.Runner) {
-				runner.Gate = engine.Gate{Key: "api", MaxParallel: slots}
+				runner.Gate = belaytype.Gate{Key: "api", MaxParallel: slots}
 				runner.Shared, runner.Starter = memory, busy.around(r.script)
 			})
 		})

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -47,8 +48,8 @@ func (f *finisher) refusal(j *judgement) *retry.Error {
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
 	j.attribute(c.traits.provider)
-	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
+	r := &belaytype.Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
+		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
 	labels := c.runner.Labels.Redacted()
 	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {
@@ -59,25 +60,25 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	}
 	exhausted := f.exhausted(j, stop)
 	if !r.Success {
-		r.Err = j.message
-		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
-			r.Err = message.NotAgain(r.Err, c.causeText(stop.Cause))
+		r.Error = j.message
+		if r.MayBeDone = errors.Is(stop.Cause, belaytype.ErrMayBeDone); r.MayBeDone {
+			r.Error = message.NotAgain(r.Error, c.causeText(stop.Cause))
 		}
 		if exhausted {
-			r.Err = f.exhaustion(j, stop, n)
+			r.Error = f.exhaustion(j, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
 		if outlasts(j, stop) && f.earliest.before(r.RetryAt) {
 			r.RetryAt = f.earliest.at
-			r.Err = message.BackBefore(c.command.name(), j.verdict.Class, f.earliest.name, r.RetryAt)
+			r.Error = message.BackBefore(c.command.name(), j.verdict.Class, f.earliest.name, r.RetryAt)
 		}
-		r.Errors = append(r.Errors, r.Err)
-		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
+		r.Errors = append(r.Errors, r.Error)
+		inv.err = &belaytype.Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Error, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
 	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, isBudget(stop))
-	if r.Output = j.output(); exhausted {
-		r.Output = nil
+	if !exhausted {
+		r.Output = j.output()
 	}
 	f.cand.kind.end(r)
 	if err := j.deliver(); err != nil && r.ExitCode == 0 {
@@ -85,13 +86,13 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
-		r.Success, r.Err = false, fmt.Sprintf("cannot write the output: %v", err)
-		r.Errors = append(r.Errors, r.Err)
-		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
+		r.Success, r.Error = false, fmt.Sprintf("cannot write the output: %v", err)
+		r.Errors = append(r.Errors, r.Error)
+		inv.err = &belaytype.Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
 	}
 	code := r.ExitCode
 	if c.runner.OwnCode {
-		code = r.OwnCode()
+		code = OwnCode(r)
 	}
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
@@ -115,7 +116,7 @@ func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 		return false
 	}
 	_, interrupted := asInterrupt(stop.Cause)
-	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, ErrMayBeDone)
+	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, belaytype.ErrMayBeDone)
 }
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
@@ -126,8 +127,8 @@ func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
 	if j.started() && j.verdict.Class.Throttle() && known && !at.IsZero() {
 		text, at = message.LimitHit(c.command.name(), j.verdict.Class, at), time.Time{}
 	}
-	_, gate := errors.AsType[*GateRefused](stop.Cause)
-	_, scope := errors.AsType[*ScopeTaken](stop.Cause)
+	_, gate := errors.AsType[*belaytype.GateRefused](stop.Cause)
+	_, scope := errors.AsType[*belaytype.ScopeTaken](stop.Cause)
 	switch {
 	case gate || scope: // it says all
 	case errors.Is(stop.Cause, retry.ErrMaxWait):

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
@@ -19,13 +20,13 @@ import (
 // told is what an observer of a runner was told.
 type told struct {
 	mu   sync.Mutex
-	list []engine.Event
+	list []belaytype.Event
 }
 
 // observe lets a runner tell what happens.
 func observe(r *engine.Runner) *told {
 	w := &told{}
-	r.Observe = func(e engine.Event) {
+	r.Observe = func(e belaytype.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.list = append(w.list, e)
@@ -34,7 +35,7 @@ func observe(r *engine.Runner) *told {
 }
 
 // all are the events of one type, in order.
-func all[E engine.Event](w *told) (list []E) {
+func all[E belaytype.Event](w *told) (list []E) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.list {
@@ -46,7 +47,7 @@ func all[E engine.Event](w *told) (list []E) {
 }
 
 // start starts a command, which must be possible.
-func start(t *testing.T, r *engine.Runner, c engine.Command) *engine.Invocation {
+func start(t *testing.T, r *engine.Runner, c belaytype.Command) *engine.Invocation {
 	t.Helper()
 	inv, err := r.Start(t.Context(), c)
 	if err != nil {
@@ -57,8 +58,8 @@ func start(t *testing.T, r *engine.Runner, c engine.Command) *engine.Invocation 
 
 // tool is a command that nothing is known of, claude that of an agent.
 var (
-	tool   = engine.Command{Args: []string{"tool"}}
-	claude = engine.Command{Args: []string{"claude", "-p"}}
+	tool   = belaytype.Command{Args: []string{"tool"}}
+	claude = belaytype.Command{Args: []string{"claude", "-p"}}
 )
 
 // steps is an attempt that does these things.
@@ -133,7 +134,7 @@ func equalLists[T comparable](t *testing.T, what string, got, want []T) {
 }
 
 // addsUp fails the test unless the waits of all lines of the log add up to what the result says. The log has milliseconds.
-func addsUp(t *testing.T, r *engine.Runner, res *engine.Result) {
+func addsUp(t *testing.T, r *engine.Runner, res *belaytype.Result) {
 	t.Helper()
 	if d := booked(t, r) - res.Waited; d.Abs() > time.Duration(len(entries(t, r)))*time.Millisecond {
 		t.Errorf("waited %v, on record are %v", res.Waited, booked(t, r))

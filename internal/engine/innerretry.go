@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -24,7 +25,7 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 		return // it is the caller's to end it
 	}
 	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
-	err := p.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
+	err := p.series.Inner(now, &belaytype.Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
 	if t.trouble.IsZero() {
 		t.trouble = now
 	}
@@ -38,7 +39,7 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 		err = nil
 	}
 	finishes := t.call.runner.WholeStream && t.form == agent.Stream
-	t.call.emit(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
+	t.call.emit(belaytype.InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
 	stop, ok := errors.AsType[*retry.Error](err)
 	if !ok || finishes {
 		t.paused, t.pause = now, r.Wait

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"os"
+
+	"github.com/belay-run/belay/belaytype"
 )
 
 // input gives each attempt its standard input. What an attempt has read is gone: another one can only follow if
@@ -18,7 +20,7 @@ type input interface {
 }
 
 // newInput chooses how the command gets its input. retries says that there may be more than one attempt.
-func newInput(c *Command, retries, replay bool) input {
+func newInput(c *belaytype.Command, retries, replay bool) input {
 	switch stdin := c.Stdin.(type) {
 	case nil:
 		if c.Prompt == nil {

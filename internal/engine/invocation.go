@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/label"
@@ -19,9 +20,9 @@ import (
 
 // Invocation is one request of a caller, from start to result.
 type Invocation struct {
-	candidate                    // the caller's own command
-	standIns  []standIn          // the fallbacks that are left
-	unfit     []*FallbackRefused // those that are not asked
+	candidate                              // the caller's own command
+	standIns  []standIn                    // the fallbacks that are left
+	unfit     []*belaytype.FallbackRefused // those that are not asked
 	signals   control
 	stream    stream
 	viewers   viewers
@@ -32,11 +33,11 @@ type Invocation struct {
 	done      chan struct{}
 	concealed []string // see Conceal
 
-	result *Result
+	result *belaytype.Result
 	err    error
 }
 
-func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Invocation {
+func newInvocation(ctx context.Context, r *Runner, c command, env []string) *Invocation {
 	now := time.Now()
 	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}
@@ -69,7 +70,7 @@ func (inv *Invocation) Redact(text string) string { return inv.call.secrets.Text
 func (inv *Invocation) Conceal(texts ...string) { inv.concealed = append(inv.concealed, texts...) }
 
 // Wait returns the result: see [Runner.Run].
-func (inv *Invocation) Wait() (*Result, error) {
+func (inv *Invocation) Wait() (*belaytype.Result, error) {
 	<-inv.done
 	return inv.result, inv.err
 }
@@ -135,7 +136,7 @@ func (inv *Invocation) Run() {
 	underWay.Store(inv.call.id, inv)
 	defer underWay.Delete(inv.call.id)
 	if option := inv.call.traits.unknownOption; option != "" {
-		inv.call.emit(UnknownOption{Option: option})
+		inv.call.emit(belaytype.UnknownOption{Option: option})
 	}
 	var refused *refusal
 	if inv.call.runner.Schedule != (Schedule{}) {
@@ -174,7 +175,7 @@ func (inv *Invocation) openState() {
 	s := *r.State
 	if !s.Ready {
 		if err := s.Prepare(); err != nil {
-			inv.troubleOnce.Do(func() { c.emit(StateTrouble{Err: err, Without: c.sharedSettings()}) })
+			inv.troubleOnce.Do(func() { c.emit(belaytype.StateTrouble{Err: err, Without: c.sharedSettings()}) })
 			return
 		}
 	}
@@ -191,7 +192,7 @@ func (inv *Invocation) openState() {
 	}
 	if !s.Ready {
 		if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
-			c.emit(Reclaimed{ended})
+			c.emit(belaytype.Reclaimed{Processes: processes(ended)})
 		}
 		s.Sweep()
 	}
@@ -238,7 +239,7 @@ func texts(args []string) (list []string) {
 
 // trouble says once what could not be kept.
 func (inv *Invocation) trouble(err error) {
-	inv.troubleOnce.Do(func() { inv.call.emit(StateTrouble{Err: err}) })
+	inv.troubleOnce.Do(func() { inv.call.emit(belaytype.StateTrouble{Err: err}) })
 }
 
 // sharedSettings names what the call was to share with others.

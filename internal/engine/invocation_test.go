@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
@@ -167,7 +168,7 @@ func TestInvocation_Repeats(t *testing.T) {
 					lasts = tt.policy.Timeout
 				}
 				script := play(r, took, tt.verdicts...)
-				res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+				res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
 				if res.Success != tt.success || res.Verdict.Class != tt.class || (err == nil) != tt.success {
 					t.Errorf("got success %v, class %s, error %v", res.Success, res.Verdict.Class, err)
 				}
@@ -204,14 +205,14 @@ func TestInvocation_ExhaustionSaysRetryLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 1, Jitter: retry.NoJitter})
 		play(r, 0, of(verdict.Overloaded))
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
-		if !strings.HasSuffix(res.Err, "retry later") || !errors.Is(err, retry.ErrExhausted) {
-			t.Errorf("error %q, cause %v", res.Err, errors.Unwrap(err))
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
+		if !strings.HasSuffix(res.Error, "retry later") || !errors.Is(err, retry.ErrExhausted) {
+			t.Errorf("error %q, cause %v", res.Error, errors.Unwrap(err))
 		}
 		if got := res.Output.String(); got != "" {
 			t.Errorf("result %q after exhaustion, want none", got)
 		}
-		if len(res.Errors) != 2 || res.Errors[1] != res.Err || res.Waited != time.Second {
+		if len(res.Errors) != 2 || res.Errors[1] != res.Error || res.Waited != time.Second {
 			t.Errorf("errors %q, waited %v", res.Errors, res.Waited)
 		}
 	})
@@ -223,7 +224,7 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second})
 			play(r, time.Hour, of(verdict.Network))
 			begin := time.Now()
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
 			if took := time.Since(begin); took != 10*time.Second || res.Attempts != 1 || !errors.Is(err, retry.ErrTotalTimeout) {
 				t.Errorf("ended after %v and %d attempts: %v", took, res.Attempts, err)
 			}
@@ -234,7 +235,7 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
 			play(r, time.Second, hinted(verdict.RateLimit, time.Minute))
 			begin := time.Now()
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
 			if took := time.Since(begin); took != time.Second || !errors.Is(err, retry.ErrTotalTimeout) {
 				t.Errorf("ended after %v: %v", took, err)
 			}
@@ -248,14 +249,14 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 // On a busy machine the total timeout can pass before there is a process, or between two. It is the total timeout all the same,
 // not an interruption by the user.
 func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
-	check := func(t *testing.T, res *engine.Result, err error) {
+	check := func(t *testing.T, res *belaytype.Result, err error) {
 		t.Helper()
-		if res.ExitCode != engine.CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Err, "total timeout") {
-			t.Errorf("exit code %d, %s, %q, %v", res.ExitCode, res.Verdict.Class, res.Err, err)
+		if res.ExitCode != engine.CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Error, "total timeout") {
+			t.Errorf("exit code %d, %s, %q, %v", res.ExitCode, res.Verdict.Class, res.Error, err)
 		}
 	}
 	t.Run("BeforeTheFirst", func(t *testing.T) {
-		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), engine.Command{Args: []string{"sleep", "60"}})
+		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), belaytype.Command{Args: []string{"sleep", "60"}})
 		check(t, res, err)
 		if res.Attempts != 0 {
 			t.Errorf("%d attempts", res.Attempts)
@@ -265,12 +266,12 @@ func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, BaseDelay: 5 * time.Second, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
 			play(r, time.Second, of(verdict.Network))
-			r.Observe = func(e engine.Event) {
-				if _, ok := e.(engine.Waiting); ok {
+			r.Observe = func(e belaytype.Event) {
+				if _, ok := e.(belaytype.Waiting); ok {
 					time.Sleep(9 * time.Second) // the machine was too busy to run us
 				}
 			}
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
 			check(t, res, err)
 			if res.Attempts != 1 {
 				t.Errorf("%d attempts", res.Attempts)
@@ -283,7 +284,7 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})
 		play(r, 0, of(verdict.Network))
-		inv, err := r.Start(t.Context(), engine.Command{Args: []string{"tool"}})
+		inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"tool"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +294,7 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 		if err != nil || len(runs) != 1 || runs[0].State != supervise.StateWaiting || !runs[0].Until.After(time.Now()) {
 			t.Errorf("records while waiting: %+v, %v", runs, err)
 		}
-		inv.Cancel(&engine.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
+		inv.Cancel(&belaytype.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
 		res, _ := inv.Wait()
 		if res.ExitCode != 143 || res.Verdict.Class != verdict.Interrupted || res.Duration != 20*time.Second {
 			t.Errorf("exit code %d, class %s after %v", res.ExitCode, res.Verdict.Class, res.Duration)
@@ -318,12 +319,12 @@ func TestInvocation_StderrOfADiscardedAttempt(t *testing.T) {
 				r.Starter = &enginetest.Script{Attempts: []enginetest.Attempt{{Code: 1, Steps: []enginetest.Step{enginetest.Complain("connection reset\n"),
 					enginetest.Line(enginetest.Event{Class: verdict.Network})}}}}
 				var stderr strings.Builder
-				inv, err := r.Start(t.Context(), engine.Command{Args: []string{"tool"}, Stderr: &stderr})
+				inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"tool"}, Stderr: &stderr})
 				if err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(20 * time.Second)
-				inv.Cancel(&engine.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
+				inv.Cancel(&belaytype.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
 				if res, _ := inv.Wait(); res.Attempts != 1 || stderr.String() != "" {
 					t.Errorf("%d attempts, %q on stderr", res.Attempts, stderr.String())
 				}
@@ -335,14 +336,14 @@ func TestInvocation_StderrOfADiscardedAttempt(t *testing.T) {
 func TestInvocation_CustomDelaySeesTheVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, Delay: func(n int, err error) time.Duration {
-			var e *engine.Error
+			var e *belaytype.Error
 			if !errors.As(err, &e) || e.Verdict.Class != verdict.Network {
 				t.Errorf("Delay was given %v", err)
 			}
 			return time.Duration(n+1) * time.Second // linear, as seed 001 shows
 		}})
 		script := play(r, 0, of(verdict.Network))
-		r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+		r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
 		got := gaps(script, 0)
 		if len(got) != 2 || got[0] != time.Second || got[1] != 2*time.Second {
 			t.Errorf("waits %v", got)
@@ -357,13 +358,13 @@ func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := 0
-		r := &engine.Runner{State: &state.State{Dir: file}, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e engine.Event) {
-			if _, ok := e.(engine.StateTrouble); ok {
+		r := &engine.Runner{State: &state.State{Dir: file}, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e belaytype.Event) {
+			if _, ok := e.(belaytype.StateTrouble); ok {
 				said++
 			}
 		}}
 		play(r, 0, of(verdict.Network), of(verdict.OK))
-		if _, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}}); err != nil || said != 1 {
+		if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}}); err != nil || said != 1 {
 			t.Errorf("error %v, said %d times", err, said)
 		}
 	})
@@ -402,9 +403,9 @@ func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runner(t, tt.policy)
 				play(r, time.Second, of(verdict.RateLimit))
-				res, _ := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
-				if res.Attempts != tt.attempts || !strings.Contains(res.Err, tt.ends) {
-					t.Errorf("%d attempts: %s", res.Attempts, res.Err)
+				res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
+				if res.Attempts != tt.attempts || !strings.Contains(res.Error, tt.ends) {
+					t.Errorf("%d attempts: %s", res.Attempts, res.Error)
 				}
 				if booked(t, r) != res.Waited {
 					t.Errorf("waited %v, on record %v", res.Waited, booked(t, r))

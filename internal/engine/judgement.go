@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -106,7 +107,7 @@ func (cand *candidate) judge(e ending, t transcript) *judgement {
 	case why != "":
 		j.noRepeat = errors.New(why)
 	case !e.again:
-		j.noRepeat = &InputRead{Command: c.command.name()}
+		j.noRepeat = &belaytype.InputRead{Command: c.command.name()}
 	}
 	if c.traits.changes && j.verdict.Sent == "" {
 		j.verdict.Sent = verdict.SentMaybe // it did not end by itself
@@ -198,7 +199,7 @@ func judgeUnstarted(c *call, err error) *judgement {
 		j.verdict.Rule = RuleResources
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
-		j.message = c.causeText(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
+		j.message = c.causeText(&belaytype.TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
 	case errors.Is(err, fs.ErrNotExist):
@@ -247,7 +248,7 @@ func (cand *candidate) cleanUp(j *judgement) {
 		return
 	}
 	if cand.managed() || !ok && cand.call.command.Terminal && supervise.SharesTerminal() {
-		cand.call.emit(LeftRunning{j.left})
+		cand.call.emit(belaytype.LeftRunning{Processes: processes(j.left)})
 	}
 }
 
@@ -285,19 +286,19 @@ func (j *judgement) discard() {
 }
 
 // output is what the attempt has printed, or of an agent its answer, where that was held or kept; else nil.
-func (j *judgement) output() *Output {
+func (j *judgement) output() *belaytype.Output {
 	if j.transcript == nil || j.transcript.incomplete() != nil { // a part of it could be taken for all
 		return nil
 	}
-	return j.transcript.output()
+	return j.transcript.output().public()
 }
 
 // stderr is what was held of its standard error; nil if nothing was.
-func (j *judgement) stderr() *Output {
+func (j *judgement) stderr() *belaytype.Output {
 	if j.transcript == nil {
 		return nil
 	}
-	return j.transcript.stderr()
+	return j.transcript.stderr().public()
 }
 
 // silent says that an agent has failed and the caller does not see why. One that was stopped for its cost does not know
@@ -307,4 +308,12 @@ func (j *judgement) silent() bool {
 		return false
 	}
 	return j.transcript.stoppedEarly().forCost() || j.transcript.silent(message.LastLine(j.verdict.Evidence))
+}
+
+// processes are these as callers have them.
+func processes(list []supervise.Proc) (all []belaytype.Process) {
+	for _, p := range list {
+		all = append(all, belaytype.Process{PID: p.PID, Name: p.Name})
+	}
+	return all
 }

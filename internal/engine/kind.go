@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
@@ -37,9 +38,9 @@ type kind interface {
 	// release gives free what the attempts were given: there is no further one.
 	release()
 	// end fills in what the result tells of all attempts.
-	end(r *Result)
+	end(r *belaytype.Result)
 	// preview fills in how the first attempt would be started.
-	preview(*Preview) error
+	preview(*belaytype.Preview) error
 	// innerRetries is how often the command has tried again by itself, and was not stopped.
 	innerRetries() int
 	// knowsFailures says that the profile can tell what a failure of the command means.

@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"sync"
+
+	"github.com/belay-run/belay/belaytype"
 )
 
 // maxMemory is how much held output stays in memory; more goes to a file.
@@ -179,6 +181,14 @@ func (o *Output) withoutEnd() *Output {
 		size--
 	}
 	return &Output{dir: o.dir, spare: math.MaxInt, fill: func(w io.Writer) { io.Copy(w, io.NewSectionReader(o, 0, size)) }}
+}
+
+// public is the same as callers have it.
+func (o *Output) public() *belaytype.Output {
+	if o == nil {
+		return nil
+	}
+	return belaytype.NewOutput(o)
 }
 
 // Reset empties it.

@@ -79,7 +79,7 @@ func TestOwnRetries(t *testing.T) {
 				if log := entries(t, r); log[0].InnerRetries != tt.inner || log[0].InnerWait != tt.waited.Seconds() {
 					t.Errorf("on record: %d retries, waited %v", log[0].InnerRetries, log[0].InnerWait)
 				}
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				addsUp(t, r, res)
 			})
 		})
@@ -107,7 +107,7 @@ func TestOwnRetries_BelayWaits(t *testing.T) {
 				if (err == nil) != tt.ok || tt.ok && res.Waited < tt.hint {
 					t.Errorf("waited %v: %v", res.Waited, err)
 				}
-				contains(t, res.Err, tt.words)
+				contains(t, res.Error, tt.words)
 			})
 		})
 	}

@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"time"
+
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
-	"time"
 )
 
 // plain is a command that nothing more is known of than how it ends and what it prints. The other kinds begin with it.
@@ -48,7 +50,7 @@ func (k *plain) prepare(n int, ad admission) (launch, transcript, error) {
 // launch is how the command is started, with a listener if there is one.
 func (k *plain) launch(ad admission, listener agent.Listener) (launch, *streams) {
 	if k.input == nil {
-		k.input = newInput(&k.call.command, k.pace.mayRepeat(), k.call.runner.ReplayStdin)
+		k.input = newInput(&k.call.command.Command, k.pace.mayRepeat(), k.call.runner.ReplayStdin)
 	}
 	l := launch{args: k.call.command.Args, env: k.call.env, input: k.input}
 	var t *streams
@@ -68,7 +70,7 @@ func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
 func (k *plain) repeat(*judgement)                   {}
 func (k *plain) describe(*journal.Entry, *judgement) {}
 func (k *plain) prompts() []string                   { return nil }
-func (k *plain) preview(p *Preview) error            { return nil }
+func (k *plain) preview(p *belaytype.Preview) error  { return nil }
 func (k *plain) innerRetries() int                   { return 0 }
 func (k *plain) knowsFailures() bool                 { return false }
 
@@ -78,18 +80,10 @@ func (k *plain) release() {
 	}
 }
 
-func (k *plain) end(r *Result) {
+func (k *plain) end(r *belaytype.Result) {
 	if r.Usage.CostUSD == nil && !r.Usage.CostUnknown() {
 		r.Usage.CostUSD = new(float64) // nothing was used
 	}
-}
-
-// Effects says what is done after a failure that leaves open whether the command has changed something.
-type Effects struct {
-	// Verify looks whether it has, where the profile knows how.
-	Verify bool
-	// Repeat repeats it in any case.
-	Repeat bool
 }
 
 // changes is what is known of a command that may change something, headless or not.
@@ -108,7 +102,7 @@ func (k *plain) settle(j *judgement) *retry.Error {
 	if !k.changes.open(j.verdict) || effects.Repeat {
 		return nil
 	}
-	unknown := &EffectUnknown{Verifiable: k.changes.verify != nil, Asked: effects.Verify}
+	unknown := &belaytype.EffectUnknown{Verifiable: k.changes.verify != nil, Asked: effects.Verify}
 	if !unknown.Verifiable || !unknown.Asked {
 		return &retry.Error{Cause: unknown}
 	}
@@ -118,7 +112,7 @@ func (k *plain) settle(j *judgement) *retry.Error {
 		unknown.Err = err
 		return &retry.Error{Cause: unknown}
 	case effect.Done:
-		k.call.emit(FoundDone{Output: effect.Output})
+		k.call.emit(belaytype.FoundDone{Output: effect.Output})
 		j.verdict = verdict.Verdict{Class: verdict.OK, Rule: "verify-effect", Sent: verdict.SentYes, Evidence: j.verdict.Evidence}
 		j.code, j.message = 0, ""
 		j.transcript.replace(effect.Output)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -17,7 +18,7 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-func preview(t *testing.T, r *engine.Runner, c engine.Command) engine.Preview {
+func preview(t *testing.T, r *engine.Runner, c belaytype.Command) belaytype.Preview {
 	t.Helper()
 	inv, err := r.Prepare(t.Context(), c)
 	if err != nil {
@@ -35,7 +36,7 @@ func TestPreview_Kinds(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("BELAY_STATE_DIR", filepath.Join(home, "state"))
 	t.Run("Plain", func(t *testing.T) {
-		r := &engine.Runner{Gate: engine.Gate{Key: "api"}, Stall: time.Minute, Policy: retry.Policy{Timeout: time.Hour}, State: &state.State{}}
+		r := &engine.Runner{Gate: belaytype.Gate{Key: "api"}, Stall: time.Minute, Policy: retry.Policy{Timeout: time.Hour}, State: &state.State{}}
 		p := preview(t, r, tool)
 		if len(p.Args) != 1 || p.Gate != "api" || p.Policy.MaxRetries != retry.None || p.Deadline != time.Hour || p.Stall != time.Minute || p.Session != "" || p.Env != nil {
 			t.Errorf("%+v", p)
@@ -59,7 +60,7 @@ func TestPreview_Kinds(t *testing.T) {
 	t.Run("Turn", func(t *testing.T) {
 		r := kept(t, agent.Info{Gate: "claude:host", Stall: time.Minute, ToolStall: time.Hour, Unknown: "--odd"})
 		dir := t.TempDir()
-		r.Resume.Session = engine.LastSession
+		r.Resume.Session = belaytype.LastSession
 		c := claude
 		c.Dir = dir
 		p := preview(t, r, c)
@@ -128,29 +129,29 @@ func TestPreview_PolicyIsMergedWithThePreset(t *testing.T) {
 func TestPrepare_WrongUse(t *testing.T) {
 	for name, tt := range map[string]struct {
 		runner  engine.Runner
-		command engine.Command
+		command belaytype.Command
 		text    string
 	}{
 		"a policy that makes no sense":    {engine.Runner{Policy: retry.Policy{MaxRetries: -2}}, tool, "max retries -2 is negative"},
-		"a directory that cannot be read": {engine.Runner{}, engine.Command{Args: []string{"tool"}, Dir: "a\x00b"}, "cannot be used"},
+		"a directory that cannot be read": {engine.Runner{}, belaytype.Command{Args: []string{"tool"}, Dir: "a\x00b"}, "cannot be used"},
 		"an argument too long, in the caller's words": {engine.Runner{Words: func(cause error) string {
-			if long, ok := errors.AsType[*engine.TooLong](cause); ok && !long.All && long.Unwrap() != nil {
+			if long, ok := errors.AsType[*belaytype.TooLong](cause); ok && !long.All && long.Unwrap() != nil {
 				return "too long; use --prompt-file"
 			}
 			return ""
-		}}, engine.Command{Args: []string{"tool", strings.Repeat("x", 200_000)}}, "too long; use --prompt-file"},
+		}}, belaytype.Command{Args: []string{"tool", strings.Repeat("x", 200_000)}}, "too long; use --prompt-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script(&tt.runner, steps(0))
 			res, err := tt.runner.Run(t.Context(), tt.command)
-			wrong, ok := errors.AsType[*engine.UsageError](err)
+			wrong, ok := errors.AsType[*belaytype.UsageError](err)
 			if !ok || wrong.Unwrap() == nil || res.ExitCode != engine.CodeUsage || len(s.Starts()) != 0 {
 				t.Errorf("exit code %d, %v", res.ExitCode, err)
 			}
-			contains(t, res.Err, tt.text)
+			contains(t, res.Error, tt.text)
 		})
 	}
-	if _, err := new(engine.Runner).Start(t.Context(), engine.Command{}); err == nil {
+	if _, err := new(engine.Runner).Start(t.Context(), belaytype.Command{}); err == nil {
 		t.Error("nothing was started")
 	}
 }
@@ -158,13 +159,13 @@ func TestPrepare_WrongUse(t *testing.T) {
 // What the causes say by themselves names no flag of any command.
 func TestCause_Texts(t *testing.T) {
 	for cause, want := range map[error]string{
-		&engine.TooLate{NoWait: true}:         "not waiting",
-		&engine.InputRead{Command: "tool"}:    "stdin has been read, so tool cannot be repeated",
-		&engine.NoSession{Profile: "claude"}:  "no session of claude is on record for this directory",
-		&engine.RetriesSpent{Key: "api"}:      "the local retry budget of gate api is used up",
-		&engine.Replaced{By: "7"}:             "replaced by run 7",
-		&engine.ScopeTaken{Key: "deploy"}:     "scope deploy is taken by another run; retry later",
-		&engine.StdinTimeout{Command: "tool"}: "stdin did not end within the timeout (0 s), so tool was not started",
+		&engine.TooLate{NoWait: true}:            "not waiting",
+		&belaytype.InputRead{Command: "tool"}:    "stdin has been read, so tool cannot be repeated",
+		&belaytype.NoSession{Profile: "claude"}:  "no session of claude is on record for this directory",
+		&belaytype.RetriesSpent{Key: "api"}:      "the local retry budget of gate api is used up",
+		&belaytype.Replaced{By: "7"}:             "replaced by run 7",
+		&belaytype.ScopeTaken{Key: "deploy"}:     "scope deploy is taken by another run; retry later",
+		&belaytype.StdinTimeout{Command: "tool"}: "stdin did not end within the timeout (0 s), so tool was not started",
 	} {
 		equal(t, "text", cause.Error(), want)
 	}
@@ -176,7 +177,7 @@ func TestCause_OfWhatWasNotStarted(t *testing.T) {
 		r := agentRunner(agent.Info{Gate: "api", MaxInput: 3})
 		r.Scope, r.OnBusy, r.NoWait = "deploy", engine.BusyFail, true
 		s := script(r, steps(0))
-		run := func(c engine.Command) error {
+		run := func(c belaytype.Command) error {
 			t.Helper()
 			res, err := r.Run(t.Context(), c)
 			if err == nil || len(s.Starts()) != 0 || res.Attempts != 0 {
@@ -186,13 +187,13 @@ func TestCause_OfWhatWasNotStarted(t *testing.T) {
 		}
 		slot, _ := r.Scopes.Take("deploy", 1, "another")
 		err := run(claude)
-		if taken, ok := errors.AsType[*engine.ScopeTaken](err); !ok || taken.Key != "deploy" || len(taken.Holders) != 1 || taken.Holders[0] != "another" || !errors.Is(err, retry.ErrMaxWait) {
+		if taken, ok := errors.AsType[*belaytype.ScopeTaken](err); !ok || taken.Key != "deploy" || len(taken.Holders) != 1 || taken.Holders[0] != "another" || !errors.Is(err, retry.ErrMaxWait) {
 			t.Errorf("scope: %v", err)
 		}
 		slot.Free()
 		holdFor(t, r.Shared, "api", time.Minute, "maintenance")
 		err = run(claude)
-		if refused, ok := errors.AsType[*engine.GateRefused](err); !ok || refused.Key != "api" || refused.Refusal.Reason != "maintenance" || !errors.Is(err, retry.ErrMaxWait) {
+		if refused, ok := errors.AsType[*belaytype.GateRefused](err); !ok || refused.Key != "api" || refused.Refusal.Reason != "maintenance" || !errors.Is(err, retry.ErrMaxWait) {
 			t.Errorf("gate: %v", err)
 		}
 		large := claude
@@ -205,12 +206,12 @@ func TestCause_OfWhatWasNotStarted(t *testing.T) {
 		late := claude
 		late.Stdin, r.Policy.Timeout = reader, time.Minute
 		err = run(late)
-		if timeout, ok := errors.AsType[*engine.StdinTimeout](err); !ok || timeout.Limit != time.Minute || !errors.Is(err, retry.ErrTimeout) {
+		if timeout, ok := errors.AsType[*belaytype.StdinTimeout](err); !ok || timeout.Limit != time.Minute || !errors.Is(err, retry.ErrTimeout) {
 			t.Errorf("stdin that is late: %v", err)
 		}
-		r.Resume.Session = engine.LastSession
+		r.Resume.Session = belaytype.LastSession
 		err = run(claude)
-		if none, ok := errors.AsType[*engine.NoSession](err); !ok || none.Profile != "claude" || errors.Is(err, retry.ErrMaxWait) {
+		if none, ok := errors.AsType[*belaytype.NoSession](err); !ok || none.Profile != "claude" || errors.Is(err, retry.ErrMaxWait) {
 			t.Errorf("session: %v, cause %v", err, errors.Unwrap(err))
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -35,10 +35,10 @@ func TestRunner_Reclaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := observe(r)
-	if _, err := r.Run(t.Context(), engine.Command{Args: []string{"true"}}); err != nil {
+	if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"true"}}); err != nil {
 		t.Error(err)
 	}
-	reclaimed := all[engine.Reclaimed](w)
+	reclaimed := all[belaytype.Reclaimed](w)
 	if len(reclaimed) != 1 || len(reclaimed[0].Processes) != 1 || reclaimed[0].Processes[0].PID != orphan.Process.Pid {
 		t.Errorf("told %+v", reclaimed)
 	}

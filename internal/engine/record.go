@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
@@ -93,7 +94,7 @@ func (b *recorder) append(e journal.Entry) {
 	if c.state == nil || c.runner.NoRecord {
 		return
 	}
-	log := c.state.Log(func(path string) { c.emit(LogLarge{Path: path}) })
+	log := c.state.Log(func(path string) { c.emit(belaytype.LogLarge{Path: path}) })
 	log.Secrets = c.secrets
 	if err := log.Append(e); err != nil {
 		c.live.trouble(err)
@@ -152,12 +153,12 @@ func (b *recorder) ownLog(e journal.Entry) {
 	err := makeLogDir(dir, !asked)
 	if err == nil {
 		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true, Nulls: true, Secrets: c.secrets,
-			OnLarge: func(path string) { c.emit(LogLarge{Path: path, Own: true}) }}
+			OnLarge: func(path string) { c.emit(belaytype.LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}
 	if err != nil && !b.troubled {
 		b.troubled = true
-		c.emit(OwnLogTrouble{Dir: dir, Err: err, Asked: asked})
+		c.emit(belaytype.OwnLogTrouble{Dir: dir, Err: err, Asked: asked})
 	}
 }
 
@@ -196,7 +197,7 @@ func ignoreAll(dir string) error {
 
 // count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A
 // command that nothing more was asked for than to be run may well end with 1, as grep does.
-func (b *recorder) count(r *Result, started bool) {
+func (b *recorder) count(r *belaytype.Result, started bool) {
 	c := b.cand.call
 	known := b.cand.kind.knowsFailures() || b.cand.pace.mayRepeat()
 	if c.state == nil || c.runner.NoRecord || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
@@ -205,13 +206,13 @@ func (b *recorder) count(r *Result, started bool) {
 	integration := journal.Integration(c.profile.Name(), c.command.name())
 	log := c.state.Log(nil)
 	log.Secrets = c.secrets
-	raised, err := c.state.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.id, Error: r.Err,
+	raised, err := c.state.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.id, Error: r.Error,
 		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
 		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line}, c.runner.Alert)
 	if err != nil {
 		c.live.trouble(err)
 	}
 	if raised != nil {
-		c.emit(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
+		c.emit(belaytype.AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Error})
 	}
 }

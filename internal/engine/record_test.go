@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -78,7 +79,7 @@ func TestResult_Service(t *testing.T) {
 			if werr := res.WriteJSON(&b); werr != nil || !strings.HasSuffix(b.String(), tt.want+"\n") {
 				t.Errorf("%s: %v, %s", tt.event.Class, werr, b.String())
 			}
-			if e, ok := errors.AsType[*engine.Error](err); ok && !reflect.DeepEqual(e.Verdict, res.Verdict) || ok != (tt.event.Class != verdict.OK) {
+			if e, ok := errors.AsType[*belaytype.Error](err); ok && !reflect.DeepEqual(e.Verdict, res.Verdict) || ok != (tt.event.Class != verdict.OK) {
 				t.Errorf("%s: %+v, %+v", tt.event.Class, e, res.Verdict)
 			}
 		}
@@ -121,7 +122,7 @@ func TestRecord_Fault(t *testing.T) {
 // The log that scripts around an agent expect.
 func TestRecord_OwnLog(t *testing.T) {
 	traits := agent.Info{OwnLog: "claude.jsonl"}
-	run := func(t *testing.T, r *engine.Runner, dir string) []engine.OwnLogTrouble {
+	run := func(t *testing.T, r *engine.Runner, dir string) []belaytype.OwnLogTrouble {
 		t.Helper()
 		w := observe(r)
 		script(r, steps(0, enginetest.Line(enginetest.Event{Class: verdict.Overloaded})), steps(0))
@@ -130,7 +131,7 @@ func TestRecord_OwnLog(t *testing.T) {
 		if _, err := r.Run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
-		return all[engine.OwnLogTrouble](w)
+		return all[belaytype.OwnLogTrouble](w)
 	}
 	lines := func(path string) int {
 		data, _ := os.ReadFile(path)
@@ -222,7 +223,7 @@ func TestRecord_LargeLogs(t *testing.T) {
 		w := observe(r)
 		script(r, steps(0))
 		r.Run(t.Context(), claude)
-		equalLists(t, "told", all[engine.LogLarge](w), []engine.LogLarge{{Path: filepath.Join(r.LogDir, "claude.jsonl"), Own: true}, {Path: r.State.LogPath()}})
+		equalLists(t, "told", all[belaytype.LogLarge](w), []belaytype.LogLarge{{Path: filepath.Join(r.LogDir, "claude.jsonl"), Own: true}, {Path: r.State.LogPath()}})
 	})
 }
 
@@ -249,7 +250,7 @@ func TestRecord_Alert(t *testing.T) {
 				for range 8 {
 					r.Run(t.Context(), tool)
 				}
-				alerts := all[engine.AlertRaised](w)
+				alerts := all[belaytype.AlertRaised](w)
 				if len(alerts) != tt.alerts || tt.alerts > 0 && (alerts[0].Integration != "tool" || alerts[0].Within != 10*time.Minute || alerts[0].Last == "") {
 					t.Errorf("told %+v", alerts)
 				}
@@ -282,7 +283,7 @@ func TestRecord_Trouble(t *testing.T) {
 				w := observe(r)
 				s := play(r, 0, of(verdict.Network))
 				r.Run(t.Context(), tool)
-				if trouble := all[engine.StateTrouble](w); len(s.Starts()) != 2 || len(trouble) != 1 {
+				if trouble := all[belaytype.StateTrouble](w); len(s.Starts()) != 2 || len(trouble) != 1 {
 					t.Errorf("%d starts, told %+v", len(s.Starts()), trouble)
 				}
 			})
@@ -296,7 +297,7 @@ func TestRecord_Trouble(t *testing.T) {
 			if _, err := r.Run(t.Context(), tool); err != nil {
 				t.Error(err)
 			}
-			if trouble := all[engine.StateTrouble](w); len(trouble) != 1 {
+			if trouble := all[belaytype.StateTrouble](w); len(trouble) != 1 {
 				t.Errorf("told %+v", trouble)
 			}
 		})
@@ -365,7 +366,7 @@ func TestRecord_Cost(t *testing.T) {
 		for name, known := range map[string]bool{"claude": false, "tool": true} {
 			r := runner(t, retry.Policy{})
 			script(r, steps(0))
-			res, _ := r.Run(t.Context(), engine.Command{Args: []string{name}})
+			res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{name}})
 			if (res.Usage.CostUSD != nil) != known || known && *res.Usage.CostUSD != 0 {
 				t.Errorf("%s: %+v", name, res.Usage)
 			}
@@ -380,7 +381,7 @@ func TestRecord_ZeroRunnerWritesNothing(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("BELAY_STATE_DIR", "")
 	dir := t.TempDir()
-	for _, c := range []engine.Command{{Args: []string{"true"}, Dir: dir}, {Args: []string{"false"}, Dir: dir}} {
+	for _, c := range []belaytype.Command{{Args: []string{"true"}, Dir: dir}, {Args: []string{"false"}, Dir: dir}} {
 		var r engine.Runner
 		if res, _ := r.Run(t.Context(), c); res.Attempts != 1 || res.Log != "" {
 			t.Errorf("%+v", res)

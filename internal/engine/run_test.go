@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
@@ -22,8 +23,8 @@ func quick(t *testing.T, retries int) *engine.Runner {
 		Policy: retry.Policy{MaxRetries: retries, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}}
 }
 
-func sh(script string, args ...string) engine.Command {
-	return engine.Command{Args: append([]string{"sh", "-c", script, "sh"}, args...)}
+func sh(script string, args ...string) belaytype.Command {
+	return belaytype.Command{Args: append([]string{"sh", "-c", script, "sh"}, args...)}
 }
 
 func TestRun_KeepsOutputInTheResult(t *testing.T) {
@@ -37,7 +38,7 @@ func TestRun_KeepsOutputInTheResult(t *testing.T) {
 // Scenario 120 of seed 000: no shell ever sees the arguments.
 func TestRun_PassesArgumentsLiterally(t *testing.T) {
 	nasty := "a b; $(touch pwned) `id` * \"'\\ \n && |"
-	res, err := quick(t, 0).Run(t.Context(), engine.Command{Args: []string{"printf", "%s", nasty}, Dir: t.TempDir()})
+	res, err := quick(t, 0).Run(t.Context(), belaytype.Command{Args: []string{"printf", "%s", nasty}, Dir: t.TempDir()})
 	if err != nil || res.Output.String() != nasty {
 		t.Errorf("%q, %v", res.Output.String(), err)
 	}
@@ -60,20 +61,20 @@ func TestRun_RepeatsAndDeliversOnlyWhatCounts(t *testing.T) {
 func TestRun_ErrorsCanBeTakenApart(t *testing.T) {
 	r := quick(t, 2)
 	res, err := r.Run(t.Context(), sh("echo 'no luck' >&2; exit 9"))
-	var e *engine.Error
+	var e *belaytype.Error
 	if !errors.As(err, &e) || !errors.Is(err, retry.ErrExhausted) || e.Verdict.Class != verdict.Unknown || res.ExitCode != 9 {
 		t.Errorf("%v, %+v", err, res)
 	}
 	if !strings.Contains(e.Error(), "no luck") {
 		t.Errorf("message %q", e)
 	}
-	res, err = r.Run(t.Context(), engine.Command{Args: []string{"/no/such/command"}})
+	res, err = r.Run(t.Context(), belaytype.Command{Args: []string{"/no/such/command"}})
 	if !errors.As(err, &e) || e.Verdict.Class != verdict.ToolMissing || res.ExitCode != engine.CodeNotFound || res.Attempts != 0 {
 		t.Errorf("%v, %+v", err, res)
 	}
-	for _, c := range []engine.Command{{}, {Args: []string{""}}, {Args: []string{"true"}, Dir: "/no/such/dir"},
+	for _, c := range []belaytype.Command{{}, {Args: []string{""}}, {Args: []string{"true"}, Dir: "/no/such/dir"},
 		{Args: []string{"true"}, Dir: "/etc/passwd"}, {Args: []string{"a\x00b"}}, {Args: []string{"echo", strings.Repeat("x", 131072)}}} {
-		var u *engine.UsageError
+		var u *belaytype.UsageError
 		if res, err := r.Run(t.Context(), c); !errors.As(err, &u) || res.ExitCode != engine.CodeUsage {
 			t.Errorf("%.40q: %v", c.Args, err)
 		}
@@ -84,8 +85,8 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := quick(t, 3)
-	r.Observe = func(e engine.Event) {
-		if _, ok := e.(engine.AttemptStarted); ok {
+	r.Observe = func(e belaytype.Event) {
+		if _, ok := e.(belaytype.AttemptStarted); ok {
 			cancel()
 		}
 	}
@@ -166,8 +167,8 @@ func TestRun_Input(t *testing.T) {
 			if res.Attempts != tt.attempts || out.String() != tt.output {
 				t.Errorf("%d attempts, %d bytes of output, want %d and %d (%v)", res.Attempts, out.Len(), tt.attempts, len(tt.output), err)
 			}
-			if tt.attempts == 1 && !strings.Contains(res.Err, "cannot be repeated") {
-				t.Errorf("message %q", res.Err)
+			if tt.attempts == 1 && !strings.Contains(res.Error, "cannot be repeated") {
+				t.Errorf("message %q", res.Error)
 			}
 		})
 	}
@@ -202,7 +203,7 @@ func TestResult_JSON(t *testing.T) {
 	keys := []string{"schema_version", "id", "success", "result", "errors", "error", "error_type", "retryable", "retry_at", "sent",
 		"session_id", "resumed", "fallback", "usage", "duration_ms", "attempts", "total_wait_time", "profile", "exit_code",
 		"orphans_killed", "log", "provider", "model", "http_status"}
-	for name, c := range map[string]engine.Command{
+	for name, c := range map[string]belaytype.Command{
 		"success":   sh(`printf 'a"\\\n\001\377é€𝄞'`),
 		"failure":   sh("echo x; exit 3"),
 		"not found": {Args: []string{"/no/such/command"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
@@ -60,12 +61,12 @@ type Runner struct {
 
 	// Gate is what is shared with all that name the same key: all processes of the user where there is a State, else all
 	// runners of this process.
-	Gate Gate
+	Gate belaytype.Gate
 
 	// Scope, if not empty, lets only one run of that key live at a time, among those that share gates; OnBusy says what to
 	// do when it is taken.
 	Scope  string
-	OnBusy OnBusy
+	OnBusy belaytype.OnBusy
 
 	// ID is that of the one invocation that this runner is for, see [NewID]; empty means that each gets an id of its own.
 	ID string
@@ -76,10 +77,10 @@ type Runner struct {
 	Postponed func(Postponed)
 
 	// Resume says how the sessions of an agent are treated.
-	Resume Resume
+	Resume belaytype.Resume
 
 	// Effects says what is done where a failure leaves open whether the command has changed something.
-	Effects Effects
+	Effects belaytype.Effects
 
 	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
 	LimitBuffer time.Duration
@@ -149,7 +150,7 @@ type Runner struct {
 
 	// Observe is told what happens, one thing at a time, from the goroutines of the run, which wait for it. Lines that an
 	// agent prints are not among that: see [Invocation.Events].
-	Observe func(Event)
+	Observe func(belaytype.Event)
 
 	// Follow is told what an agent is doing: when that changes, and twice a second at most what it has used. Its goroutines wait
 	// for it.
@@ -190,7 +191,7 @@ func lower(limit, bound time.Duration) time.Duration {
 
 // Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
 // is not, and a [*UsageError] if nothing could be started for how it was asked.
-func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+func (r *Runner) Run(ctx context.Context, c belaytype.Command) (*belaytype.Result, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err != nil {
 		return Refused(err), err
@@ -200,13 +201,13 @@ func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 }
 
 // Refused is the result of a command that could not be started for how it was asked.
-func Refused(err error) *Result {
-	return &Result{Err: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
+func Refused(err error) *belaytype.Result {
+	return &belaytype.Result{Error: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
 		Usage: verdict.Usage{CostUSD: new(float64)}, Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}
 }
 
 // Start begins to run the command in the background. The error is a [*UsageError].
-func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
+func (r *Runner) Start(ctx context.Context, c belaytype.Command) (*Invocation, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err == nil {
 		inv.stream.backlog()
@@ -217,12 +218,13 @@ func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
 
 // Prepare checks the command and returns an invocation that [Invocation.Run] runs. Nothing is started or written
 // before that. The error is a [*UsageError].
-func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
+func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocation, error) {
+	c := command{given}
 	if err := r.Policy.Validate(); err != nil {
-		return nil, &UsageError{err}
+		return nil, &belaytype.UsageError{Err: err}
 	}
 	if err := r.Labels.Check(); err != nil {
-		return nil, &UsageError{err}
+		return nil, &belaytype.UsageError{Err: err}
 	}
 	env := append(c.environ(), r.Labels.Environ()...)
 	if r.Telemetry {
@@ -236,8 +238,8 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 	if err := r.check(&c, env); err != nil {
 		return nil, err
 	}
-	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != LastSession && !profile.IsSession(name, id) {
-		return nil, &UsageError{fmt.Errorf("%q is not a session id. It looks like %s, or is %q", id, profile.SessionExample(name), LastSession)}
+	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != belaytype.LastSession && !profile.IsSession(name, id) {
+		return nil, &belaytype.UsageError{Err: fmt.Errorf("%q is not a session id. It looks like %s, or is %q", id, profile.SessionExample(name), belaytype.LastSession)}
 	}
 	inv := newInvocation(ctx, r, c, env)
 	if len(r.Fallbacks) == 0 {
@@ -268,31 +270,3 @@ func (r *Runner) starter() Starter {
 	}
 	return Supervised{}
 }
-
-// Error is how an invocation ends that is not a success.
-type Error struct {
-	// Invocation is the id of the run, as the record has it.
-	Invocation string
-	Verdict    verdict.Verdict
-	// Message says what happened, in one line.
-	Message string
-	// Cause is why there was no further attempt: one of the sentinels of package retry, one of the causes of this package,
-	// or the context's cause.
-	Cause error
-	// RetryAt is the time before which another call is pointless; zero if nothing is known.
-	RetryAt time.Time
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
-
-// Interrupt as the cause of a context says that the caller was sent this signal: the command gets the same one, and the
-// result is "interrupted".
-type Interrupt struct {
-	Signal int
-	Name   string
-}
-
-func (i *Interrupt) Error() string { return "interrupted by " + i.Name }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -40,14 +41,14 @@ func TestRunner_ManyAtOnce(t *testing.T) {
 		r := kept(t, agent.Info{Gate: "claude:host"})
 		r.Gate.MaxParallel = 5
 		r.Gate.Settings.Breaker.Failures = 1000
-		r.Observe = func(engine.Event) {}
+		r.Observe = func(belaytype.Event) {}
 		r.Starter = flaky{&enginetest.Script{Attempts: []enginetest.Attempt{steps(1, enginetest.Wait(time.Second), enginetest.Line(enginetest.Event{Class: verdict.RateLimit, Hint: time.Second}))}},
 			&enginetest.Script{Attempts: []enginetest.Attempt{steps(0, enginetest.Read(false), enginetest.Line(enginetest.Event{Text: "done", Class: verdict.OK}), enginetest.Wait(time.Second))}}}
 		const n = 20
 		var list []*engine.Invocation
 		for i := range n {
 			prompt := fmt.Sprint("question ", i)
-			list = append(list, start(t, r, engine.Command{Args: []string{"claude", "-p"}, Prompt: &prompt}))
+			list = append(list, start(t, r, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &prompt}))
 		}
 		ids := map[string]bool{}
 		for _, inv := range list {
@@ -88,7 +89,7 @@ func TestRunner_CallersThatCanLess(t *testing.T) {
 		s := calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true}, Blind: true}, enginetest.Attempt{}, "rate_limit unsent", "network")
 		r.Effects.Verify = true
 		_, err := r.Run(t.Context(), gh)
-		if unknown, ok := errors.AsType[*engine.EffectUnknown](err); !ok || unknown.Verifiable || len(s.side.Starts()) != 0 || len(s.Starts()) != 2 {
+		if unknown, ok := errors.AsType[*belaytype.EffectUnknown](err); !ok || unknown.Verifiable || len(s.side.Starts()) != 0 || len(s.Starts()) != 2 {
 			t.Errorf("%d starts, asked %d times: %v", len(s.Starts()), len(s.side.Starts()), err)
 		}
 	})
@@ -100,7 +101,7 @@ func TestRunner_VersionOfACaller(t *testing.T) {
 		w := observe(r)
 		calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Tested: agent.Tested{"3.0.0"}}}, enginetest.Attempt{}, "network", "")
 		r.Run(t.Context(), gh)
-		if untested := all[engine.UntestedVersion](w); len(untested) != 1 || untested[0].Version != "2.0.0" {
+		if untested := all[belaytype.UntestedVersion](w); len(untested) != 1 || untested[0].Version != "2.0.0" {
 			t.Errorf("told %+v", untested)
 		}
 	})
@@ -121,9 +122,9 @@ func TestResult_JSONFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer null.Close()
-		passed, _ := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: null, Stderr: null})
+		passed, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: null, Stderr: null})
 		for _, tt := range []struct {
-			res  *engine.Result
+			res  *belaytype.Result
 			want map[string]string
 		}{
 			{refused, map[string]string{"retry_at": refused.RetryAt.UTC().Format(`"2006-01-02T15:04:05Z"`), "child_exit_code": "null", "exit_code": "75", "attempts": "0", "result": `""`, "sent": `"no"`, "error_type": `"rate_limit"`}},
@@ -173,7 +174,7 @@ func TestEventLog_QuickInnerRetries(t *testing.T) {
 		if res.Duration != 30*time.Second || !errors.Is(err, retry.ErrExhausted) {
 			t.Errorf("ended after %v: %v", res.Duration, err)
 		}
-		contains(t, res.Err, "Gave up after 1 attempt and 30 retries of its own")
+		contains(t, res.Error, "Gave up after 1 attempt and 30 retries of its own")
 	})
 }
 
@@ -187,7 +188,7 @@ func TestEventLog_LongPlainLine(t *testing.T) {
 		inv := start(t, r, claude)
 		var lines []string
 		for e := range inv.Events() {
-			if line, ok := e.(engine.AgentEvent); ok {
+			if line, ok := e.(belaytype.AgentEvent); ok {
 				lines = append(lines, string(line.Line))
 			}
 		}

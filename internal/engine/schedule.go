@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
 
@@ -97,7 +98,7 @@ func (inv *Invocation) awaitStart() *refusal {
 	})
 	if waited {
 		inv.pace.waits.before += time.Since(begun)
-		c.emit(WaitOver{CutShort: err != nil})
+		c.emit(belaytype.WaitOver{CutShort: err != nil})
 		c.live.update(supervise.StateRunning, 1, "", time.Time{})
 	}
 	if err != nil {
@@ -108,8 +109,8 @@ func (inv *Invocation) awaitStart() *refusal {
 }
 
 // Held returns the gate that a command of the runner takes part in, and what says what holds it; an empty key if there is none.
-func (r *Runner) Held(shared Shared, c Command) (key string, held func() *gate.Refusal) {
-	inv := newInvocation(context.Background(), r, c, nil)
+func (r *Runner) Held(shared Shared, c belaytype.Command) (key string, held func() *gate.Refusal) {
+	inv := newInvocation(context.Background(), r, command{c}, nil)
 	defer inv.cancel(nil)
 	inv.call.shared = shared
 	keeper := newGatekeeper(inv.call, inv.pace)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
@@ -38,7 +39,7 @@ func TestSchedule_At(t *testing.T) {
 		if len(runs) != 1 || runs[0].State != supervise.StateWaiting || runs[0].Reason != "its start time" || !runs[0].Until.Equal(r.Schedule.At) {
 			t.Errorf("on record %+v", runs)
 		}
-		equal(t, "starts", len(all[engine.AttemptStarted](w)), 0)
+		equal(t, "starts", len(all[belaytype.AttemptStarted](w)), 0)
 		res, err := inv.Wait()
 		if took := time.Since(begun); err != nil || took != 8*time.Hour+30*time.Second || res.Waited != 8*time.Hour {
 			t.Errorf("%v after %v, %v waited", err, took, res.Waited)
@@ -46,7 +47,7 @@ func TestSchedule_At(t *testing.T) {
 		if len(*waits) != 1 || !(*waits)[0].Until.Equal(r.Schedule.At) {
 			t.Errorf("told %+v", *waits)
 		}
-		equal(t, "waits over", len(all[engine.WaitOver](w)), 1)
+		equal(t, "waits over", len(all[belaytype.WaitOver](w)), 1)
 	})
 }
 
@@ -104,13 +105,13 @@ func TestSchedule_Stopped(t *testing.T) {
 		w := observe(r)
 		inv := start(t, r, tool)
 		time.Sleep(time.Hour)
-		inv.Cancel(&engine.Interrupt{Signal: 2, Name: "SIGINT"})
+		inv.Cancel(&belaytype.Interrupt{Signal: 2, Name: "SIGINT"})
 		res, err := inv.Wait()
-		if res.ExitCode != 130 || res.Attempts != 0 || !errors.As(err, new(*engine.Interrupt)) {
+		if res.ExitCode != 130 || res.Attempts != 0 || !errors.As(err, new(*belaytype.Interrupt)) {
 			t.Errorf("%v, %+v", err, res)
 		}
-		equal(t, "starts", len(all[engine.AttemptStarted](w)), 0)
-		if over := all[engine.WaitOver](w); len(over) != 1 || !over[0].CutShort {
+		equal(t, "starts", len(all[belaytype.AttemptStarted](w)), 0)
+		if over := all[belaytype.WaitOver](w); len(over) != 1 || !over[0].CutShort {
 			t.Errorf("told %+v", over)
 		}
 	})
@@ -122,6 +123,6 @@ func TestSchedule_CommandMissing(t *testing.T) {
 	r.Schedule.At = time.Now().Add(time.Hour)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	res, _ := r.Run(ctx, engine.Command{Args: []string{"no-such-command-of-this-test"}})
+	res, _ := r.Run(ctx, belaytype.Command{Args: []string{"no-such-command-of-this-test"}})
 	equal(t, "exit code", res.ExitCode, engine.CodeNotFound)
 }

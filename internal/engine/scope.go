@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -12,13 +13,10 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// OnBusy says what to do when a scope is taken.
-type OnBusy string
-
 const (
-	BusyWait    OnBusy = "wait"    // within the longest wait; the default
-	BusyReplace OnBusy = "replace" // end the run that has it
-	BusyFail    OnBusy = "fail"
+	BusyWait    belaytype.OnBusy = "wait"    // within the longest wait; the default
+	BusyReplace belaytype.OnBusy = "replace" // end the run that has it
+	BusyFail    belaytype.OnBusy = "fail"
 )
 
 // enterScope makes the call the only one of a scope, for as long as it holds the slot. A scope that cannot be had for
@@ -33,13 +31,13 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 		slot, err := c.scopes.Take(key, 1, c.id)
 		if err == nil {
 			if announced {
-				c.emit(WaitOver{})
+				c.emit(belaytype.WaitOver{})
 				c.live.update(supervise.StateRunning, 1, "", time.Time{})
 			}
 			return slot, nil
 		}
 		if !errors.Is(err, gate.ErrFull) {
-			c.emit(ScopeTrouble{Key: key, Err: err})
+			c.emit(belaytype.ScopeTrouble{Key: key, Err: err})
 			return nil, nil
 		}
 		holders := c.scopes.Holders(key)
@@ -55,7 +53,7 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 			if !announced {
 				announced = true
 				c.live.update(supervise.StateWaiting, 1, message.ScopeState(key), time.Time{})
-				c.emit(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
+				c.emit(belaytype.ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 			}
 			err = p.sleepAtGate(d, nil)
 		}
@@ -63,7 +61,7 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 			if _, ok := errors.AsType[*retry.Error](err); !ok {
 				return nil, p.cutShort(c, err)
 			}
-			taken := &ScopeTaken{Key: key, Holders: holders}
+			taken := &belaytype.ScopeTaken{Key: key, Holders: holders}
 			said := &NotAdmitted{Cause: taken, Late: c.tooLate(time.Time{})}
 			if busy == BusyFail {
 				said.Late = &TooLate{Busy: true}
@@ -80,7 +78,7 @@ func replace(c *call, holders []string, asked map[string]bool) {
 	for _, id := range holders {
 		if inv, here := underWay.Load(id); here && !asked[id] {
 			asked[id] = true
-			inv.(*Invocation).Cancel(&Replaced{By: c.id})
+			inv.(*Invocation).Cancel(&belaytype.Replaced{By: c.id})
 		}
 	}
 	if c.state == nil {

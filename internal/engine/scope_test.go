@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -19,7 +20,7 @@ import (
 )
 
 // scoped is a runner whose command takes a minute, alone in its scope.
-func scoped(t *testing.T, busy engine.OnBusy) (*engine.Runner, *enginetest.Script) {
+func scoped(t *testing.T, busy belaytype.OnBusy) (*engine.Runner, *enginetest.Script) {
 	r := runner(t, retry.Policy{})
 	r.Scope, r.OnBusy = "deploy", busy
 	return r, script(r, steps(0, enginetest.Wait(time.Minute)))
@@ -53,7 +54,7 @@ func TestScope_Waits(t *testing.T) {
 		if gap := s.Gaps()[0]; gap < time.Minute || gap > 61*time.Second || res.Waited != gap {
 			t.Errorf("started %v later, waited %v", gap, res.Waited)
 		}
-		busy := all[engine.ScopeBusy](w)
+		busy := all[belaytype.ScopeBusy](w)
 		if len(busy) != 1 || busy[0].Key != "deploy" || busy[0].Replaced || len(busy[0].Holders) != 1 || busy[0].Holders[0] != first.ID() {
 			t.Errorf("told %+v", busy)
 		}
@@ -70,7 +71,7 @@ func TestScope_Fails(t *testing.T) {
 		if time.Since(begin) != 0 || res.ExitCode != engine.CodeTryLater || res.Verdict.Class != verdict.SessionBusy || !errors.Is(err, retry.ErrMaxWait) {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
-		equal(t, "error", res.Err, "scope deploy is taken by another run. Not waiting; retry later")
+		equal(t, "error", res.Error, "scope deploy is taken by another run. Not waiting; retry later")
 		first.Wait()
 		equal(t, "starts", len(s.Starts()), 1)
 	})
@@ -123,18 +124,18 @@ func TestScope_ReplacesARunOfTheSameProcess(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				second := start(t, r, tool)
 				res, err := first.Wait()
-				replaced, ok := errors.AsType[*engine.Replaced](err)
+				replaced, ok := errors.AsType[*belaytype.Replaced](err)
 				if !ok || replaced.By != second.ID() || res.Verdict.Class != verdict.Interrupted || res.ExitCode != 143 {
 					t.Errorf("exit code %d, %v", res.ExitCode, err)
 				}
-				contains(t, res.Err, "stopped tool: replaced by run "+second.ID())
+				contains(t, res.Error, "stopped tool: replaced by run "+second.ID())
 				if _, err := second.Wait(); err != nil {
 					t.Error(err)
 				}
 				if gap := s.Gaps()[0]; gap < 10*time.Second || gap > 11*time.Second {
 					t.Errorf("started %v later", gap)
 				}
-				if busy := all[engine.ScopeBusy](w); len(busy) != 1 || !busy[0].Replaced {
+				if busy := all[belaytype.ScopeBusy](w); len(busy) != 1 || !busy[0].Replaced {
 					t.Errorf("told %+v", busy)
 				}
 			})
@@ -151,7 +152,7 @@ func TestScope_Trouble(t *testing.T) {
 		if _, err := r.Run(t.Context(), tool); err != nil || len(s.Starts()) != 1 {
 			t.Error(err)
 		}
-		if trouble := all[engine.ScopeTrouble](w); len(trouble) != 1 || trouble[0].Key != "deploy" || !errors.Is(trouble[0].Err, errBroken) {
+		if trouble := all[belaytype.ScopeTrouble](w); len(trouble) != 1 || trouble[0].Key != "deploy" || !errors.Is(trouble[0].Err, errBroken) {
 			t.Errorf("told %+v", trouble)
 		}
 	})
@@ -164,13 +165,13 @@ func TestScope_WithoutItsState(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := &engine.Runner{State: &state.State{Dir: file}, Scope: "deploy", Gate: engine.Gate{Key: "api", Settings: gate.Settings{}}}
+		r := &engine.Runner{State: &state.State{Dir: file}, Scope: "deploy", Gate: belaytype.Gate{Key: "api", Settings: gate.Settings{}}}
 		w := observe(r)
 		script(r, steps(0))
 		if _, err := r.Run(t.Context(), tool); err != nil {
 			t.Error(err)
 		}
-		trouble := all[engine.StateTrouble](w)
+		trouble := all[belaytype.StateTrouble](w)
 		if len(trouble) != 1 {
 			t.Fatalf("told %+v", trouble)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -95,7 +96,7 @@ func TestSession_Last(t *testing.T) {
 		c.Dir = t.TempDir()
 		script(r, in(oneSession, verdict.OK))
 		r.Run(t.Context(), c)
-		r.Resume.Session = engine.LastSession
+		r.Resume.Session = belaytype.LastSession
 		turns := converse(r, agent.Info{}, step{verdict.OK, agent.Account{Session: oneSession}})
 		res, err := r.Run(t.Context(), c)
 		if err != nil || !res.Resumed || res.Session != oneSession {
@@ -184,7 +185,7 @@ func TestSession_Trouble(t *testing.T) {
 		if _, err := r.Run(t.Context(), claude); err != nil {
 			t.Error(err)
 		}
-		if trouble := all[engine.StateTrouble](w); len(trouble) != 1 || trouble[0].Err == nil || trouble[0].Without != nil {
+		if trouble := all[belaytype.StateTrouble](w); len(trouble) != 1 || trouble[0].Err == nil || trouble[0].Without != nil {
 			t.Errorf("told %+v", trouble)
 		}
 	})
@@ -194,7 +195,7 @@ func TestSession_Trouble(t *testing.T) {
 func TestSession_GoneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := kept(t, agent.Info{})
-		r.Resume = engine.Resume{Session: oneSession, OrNew: true, Prompt: "Go on."}
+		r.Resume = belaytype.Resume{Session: oneSession, OrNew: true, Prompt: "Go on."}
 		w := observe(r)
 		turns := converse(r, agent.Info{}, step{verdict.InvalidRequest, agent.Account{Misunderstood: true}}, step{verdict.SessionNotFound, agent.Account{}},
 			step{verdict.Overloaded, agent.Account{Session: otherSession, Active: true}}, step{verdict.OK, agent.Account{Session: otherSession}})
@@ -205,7 +206,7 @@ func TestSession_GoneIsTold(t *testing.T) {
 		if prompt := (*turns)[3].Prompt; prompt == nil || *prompt != "Go on." {
 			t.Errorf("it is told %v", prompt)
 		}
-		if gone := all[engine.SessionGone](w); len(gone) != 1 || gone[0].ID != oneSession || len(all[engine.Plain](w)) != 1 {
+		if gone := all[belaytype.SessionGone](w); len(gone) != 1 || gone[0].ID != oneSession || len(all[belaytype.Plain](w)) != 1 {
 			t.Errorf("told %+v", gone)
 		}
 	})
@@ -218,7 +219,7 @@ func TestSession_UnknownOption(t *testing.T) {
 		w := observe(r)
 		script(r, steps(0))
 		r.Run(t.Context(), claude)
-		if unknown := all[engine.UnknownOption](w); len(unknown) != 1 || unknown[0].Option != "--frobnicate" {
+		if unknown := all[belaytype.UnknownOption](w); len(unknown) != 1 || unknown[0].Option != "--frobnicate" {
 			t.Errorf("told %+v", unknown)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -53,7 +54,7 @@ func TestShowsWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner()
 		script(r, steps(0, enginetest.Complain("works\n"), enginetest.Complain("still\n")))
-		if res, err := r.Run(t.Context(), engine.Command{Args: claude.Args, Stderr: &closedWriter{}}); err != nil {
+		if res, err := r.Run(t.Context(), belaytype.Command{Args: claude.Args, Stderr: &closedWriter{}}); err != nil {
 			t.Errorf("%+v, %v", res, err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
@@ -39,7 +40,7 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	inv, err := r.Prepare(ctx, engine.Command{Args: []string{"sleep", "60"}})
+	inv, err := r.Prepare(ctx, belaytype.Command{Args: []string{"sleep", "60"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 	}}
 	inv.Run()
 	if res, _ := inv.Wait(); res.ChildCode != 128+int(syscall.SIGUSR1) || res.Verdict.Class == verdict.Timeout {
-		t.Errorf("the command ended with %d, not by the signal: %s", res.ChildCode, res.Err)
+		t.Errorf("the command ended with %d, not by the signal: %s", res.ChildCode, res.Error)
 	}
 	inv.Signal(syscall.SIGUSR1) // there is none any more
 }
@@ -57,14 +58,14 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 // A second request kills at once, also if it comes before we know of the process. A command that was asked first would end by SIGTERM.
 func TestAttempt_KillWhileStarting(t *testing.T) {
 	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
-	inv, err := r.Prepare(t.Context(), engine.Command{Args: []string{"sleep", "60"}})
+	inv, err := r.Prepare(t.Context(), belaytype.Command{Args: []string{"sleep", "60"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Starter = early{do: inv.Kill}
 	inv.Run()
 	if res, _ := inv.Wait(); res.Verdict.Class != verdict.Interrupted || res.ChildCode != 128+int(syscall.SIGKILL) {
-		t.Errorf("the command ended with %d after %v: %s", res.ChildCode, res.Duration, res.Err)
+		t.Errorf("the command ended with %d after %v: %s", res.ChildCode, res.Duration, res.Error)
 	}
 }
 
@@ -95,7 +96,7 @@ func TestRunner_SignalsARunningCommand(t *testing.T) {
 				res, _ := inv.Wait()
 				equalLists(t, "signals", s.Signals(), []syscall.Signal{syscall.SIGUSR1})
 				if res.Success != deaf || !deaf && (res.ChildCode != 128+int(syscall.SIGUSR1) || res.Duration != 10*time.Second || entries(t, r)[0].Signal != "SIGUSR1") {
-					t.Errorf("ended with %d after %v: %s", res.ChildCode, res.Duration, res.Err)
+					t.Errorf("ended with %d after %v: %s", res.ChildCode, res.Duration, res.Error)
 				}
 			})
 		})
@@ -105,12 +106,12 @@ func TestRunner_SignalsARunningCommand(t *testing.T) {
 // A run of another process is asked to stop as any process is: by a signal.
 func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
 	if dir := os.Getenv("TEST_SCOPE_STATE"); dir != "" {
-		r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", Observe: func(e engine.Event) {
-			if _, ok := e.(engine.AttemptStarted); ok {
+		r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", Observe: func(e belaytype.Event) {
+			if _, ok := e.(belaytype.AttemptStarted); ok {
 				os.Stdout.WriteString("started\n")
 			}
 		}}
-		r.Run(context.Background(), engine.Command{Args: []string{"sleep", "60"}})
+		r.Run(context.Background(), belaytype.Command{Args: []string{"sleep", "60"}})
 		os.Exit(0)
 	}
 	dir := filepath.Join(t.TempDir(), "state")
@@ -127,7 +128,7 @@ func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", OnBusy: engine.BusyReplace}
-	res, err := r.Run(t.Context(), engine.Command{Args: []string{"true"}})
+	res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"true"}})
 	if err != nil || res.Waited == 0 {
 		t.Errorf("waited %v: %v", res.Waited, err)
 	}

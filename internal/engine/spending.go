@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
@@ -44,7 +45,7 @@ type spending struct {
 type limit struct {
 	book *budget.Book // nil if nothing is shared
 	// reached is the cause of a stop by this limit, without its figures.
-	reached MaxCostReached
+	reached belaytype.MaxCostReached
 	// own is what this run has charged: where the book cannot be used, the run's own limit holds all the same.
 	own   budget.Standing
 	isOwn bool // that of the run itself
@@ -62,7 +63,7 @@ func newSpending(c *call, outer string, shared *budget.Book) *spending {
 		s.add(&ref)
 	}
 	if shared != nil {
-		l := &limit{book: shared, reached: MaxCostReached{Run: shared.Name}}
+		l := &limit{book: shared, reached: belaytype.MaxCostReached{Run: shared.Name}}
 		l.own.Terms = *shared.Terms
 		s.limits = append(s.limits, l)
 	}
@@ -229,7 +230,7 @@ func (s *spending) close() {
 func (s *spending) trouble(l *limit, err error) {
 	if !l.told {
 		l.told = true
-		s.call.emit(CostNotice{Budget: l.reached.Budget, Err: err})
+		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Err: err})
 	}
 }
 
@@ -239,7 +240,7 @@ func (c *call) spends() bool {
 }
 
 // check says which limit keeps an attempt from being started; nil if none does.
-func (s *spending) check() *MaxCostReached {
+func (s *spending) check() *belaytype.MaxCostReached {
 	if s == nil || !s.call.spends() {
 		return nil
 	}
@@ -297,7 +298,7 @@ func (l *limit) most(shared budget.Standing) budget.Standing {
 }
 
 // cause says that the limit is reached.
-func (l *limit) cause(s *budget.Standing) *MaxCostReached {
+func (l *limit) cause(s *budget.Standing) *belaytype.MaxCostReached {
 	why := l.reached
 	why.Spent, why.Limit, why.Window, why.Until = s.Spent, s.Limit, string(s.Window), s.Ends
 	if !s.Reached() {
@@ -307,7 +308,7 @@ func (l *limit) cause(s *budget.Standing) *MaxCostReached {
 }
 
 // turn charges a model call that has ended, and says which limit is reached by it.
-func (s *spending) turn(used verdict.Usage) *MaxCostReached {
+func (s *spending) turn(used verdict.Usage) *belaytype.MaxCostReached {
 	if s == nil || !s.call.spends() {
 		return nil
 	}
@@ -352,7 +353,7 @@ func (s *spending) settle(used verdict.Usage) {
 }
 
 // charge charges all books, and returns the first limit that is reached. The lock is held.
-func (s *spending) charge(c budget.Charge) (reached *MaxCostReached) {
+func (s *spending) charge(c budget.Charge) (reached *belaytype.MaxCostReached) {
 	c.Spender = s.spender
 	for _, l := range s.limits {
 		l.own.Spent, l.own.Unknown = max(l.own.Spent+c.USD, 0), max(l.own.Unknown+c.Unknown, 0)
@@ -378,28 +379,12 @@ func (s *spending) charge(c budget.Charge) (reached *MaxCostReached) {
 // notice says that a budget has something in it whose cost is not known, and, once, that it is nearly used up.
 func (s *spending) notice(l *limit, now *budget.Standing, c budget.Charge) {
 	if c.Unknown > 0 {
-		s.call.emit(CostNotice{Budget: l.reached.Budget, Unknown: true})
+		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Unknown: true})
 	}
 	if now.Low() && !now.Reached() && !l.told && now.Spent-c.USD < 0.8*now.Limit {
 		l.told = true
-		s.call.emit(CostNotice{Budget: l.reached.Budget, Spent: now.Spent, Limit: now.Limit})
+		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Spent: now.Spent, Limit: now.Limit})
 	}
-}
-
-// refuse is an attempt that was not started because a limit on cost is reached.
-func (e *MaxCostReached) refuse(c *call) *refusal {
-	return &refusal{code: -1, verdict: e.verdict(), message: c.causeText(e), barred: true, stop: e.stop()}
-}
-
-func (e *MaxCostReached) stop() *retry.Error { return &retry.Error{Cause: e, NotBefore: e.Until} }
-
-func (e *MaxCostReached) verdict() verdict.Verdict {
-	v := verdict.Verdict{Class: verdict.LimitReached, Rule: alert.RuleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
-	if e.Budget != "" {
-		v.Rule = alert.RuleBudget
-	}
-	v.Hint.At = e.Until
-	return v
 }
 
 // isBudget says that an invocation has ended because of a budget, which will open again.
@@ -407,6 +392,24 @@ func isBudget(stop *retry.Error) bool {
 	if stop == nil {
 		return false
 	}
-	reached, ok := errors.AsType[*MaxCostReached](stop.Cause)
+	reached, ok := errors.AsType[*belaytype.MaxCostReached](stop.Cause)
 	return ok && reached.Budget != ""
+}
+
+// refuseCost is an attempt that was not started because a limit on cost is reached.
+func refuseCost(e *belaytype.MaxCostReached, c *call) *refusal {
+	return &refusal{code: -1, verdict: costVerdict(e), message: c.causeText(e), barred: true, stop: costStop(e)}
+}
+
+func costStop(e *belaytype.MaxCostReached) *retry.Error {
+	return &retry.Error{Cause: e, NotBefore: e.Until}
+}
+
+func costVerdict(e *belaytype.MaxCostReached) verdict.Verdict {
+	v := verdict.Verdict{Class: verdict.LimitReached, Rule: alert.RuleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
+	if e.Budget != "" {
+		v.Rule = alert.RuleBudget
+	}
+	v.Hint.At = e.Until
+	return v
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/budget"
@@ -85,7 +86,7 @@ func TestSpending_StopsWithinAnAttempt(t *testing.T) {
 				r, script := costly(t, expensive(60))
 				limit(r)
 				res, err := r.Run(t.Context(), claude)
-				if len(script.Starts()) != 1 || !isA[*engine.MaxCostReached](err) || res.Verdict.Class != verdict.LimitReached {
+				if len(script.Starts()) != 1 || !isA[*belaytype.MaxCostReached](err) || res.Verdict.Class != verdict.LimitReached {
 					t.Errorf("%d starts, %v, %v", len(script.Starts()), err, res.Verdict)
 				}
 				equal(t, "time", res.Duration.Round(time.Second), 4*time.Second) // four of the tools
@@ -96,7 +97,7 @@ func TestSpending_StopsWithinAnAttempt(t *testing.T) {
 				}
 				equal(t, "exit code", res.ExitCode, code)
 				equal(t, "retry at", res.RetryAt, until)
-				contains(t, res.Err, "stopped claude: ", "is used up", "($0.5000 of $0.5")
+				contains(t, res.Error, "stopped claude: ", "is used up", "($0.5000 of $0.5")
 				os.Unsetenv(engine.ChargeVar)
 			})
 		})
@@ -142,7 +143,7 @@ func TestSpending_RunsOfABatch(t *testing.T) {
 				}
 				all.Wait()
 				for n, err := range errs {
-					if reached, ok := errors.AsType[*engine.MaxCostReached](err); !ok || reached.Run != book.Name || reached.Spent < limit-1e-9 {
+					if reached, ok := errors.AsType[*belaytype.MaxCostReached](err); !ok || reached.Run != book.Name || reached.Spent < limit-1e-9 {
 						t.Errorf("run %d: %v", n, err)
 					}
 				}
@@ -170,10 +171,10 @@ func TestSpending_StopIsSaid(t *testing.T) {
 			command := claude
 			command.Stdout = &out
 			res, err := r.Run(t.Context(), command)
-			if !isA[*engine.MaxCostReached](err) || !res.Silent || out.Len() == 0 {
+			if !isA[*belaytype.MaxCostReached](err) || !res.Silent || out.Len() == 0 {
 				t.Errorf("%s: %v, silent %v, %d bytes", name, err, res.Silent, out.Len())
 			}
-			if alerts := all[engine.AlertRaised](told); len(alerts) > 0 {
+			if alerts := all[belaytype.AlertRaised](told); len(alerts) > 0 {
 				t.Errorf("%s: %+v", name, alerts)
 			}
 		})
@@ -221,7 +222,7 @@ func TestSpending_Conversation(t *testing.T) {
 		r.Profile = &enginetest.Agent{Facts: agent.Info{Once: true}}
 		r.MaxCost = 0.5
 		res, err := r.Run(t.Context(), claude)
-		if !isA[*engine.MaxCostReached](err) || res.Duration < time.Minute || res.Duration > 2*time.Minute || res.Verdict.Class != verdict.LimitReached {
+		if !isA[*belaytype.MaxCostReached](err) || res.Duration < time.Minute || res.Duration > 2*time.Minute || res.Verdict.Class != verdict.LimitReached {
 			t.Errorf("%v after %v", err, res.Duration)
 		}
 	})
@@ -234,13 +235,13 @@ func TestSpending_KilledAttemptCounts(t *testing.T) {
 		r, script := costly(t, stalls, expensive(60))
 		r.Stall, r.MaxCost, r.Budgets = 10*time.Second, 0.5, []budget.Joined{perDay("x", 100)}
 		res, err := r.Run(t.Context(), claude)
-		if len(script.Starts()) != 2 || !isA[*engine.MaxCostReached](err) || res.Attempts != 2 {
+		if len(script.Starts()) != 2 || !isA[*belaytype.MaxCostReached](err) || res.Attempts != 2 {
 			t.Errorf("%d starts, %v", len(script.Starts()), err)
 		}
 		if s := standing(t, r, "x"); s.Spent != 0.5 || s.Unknown != 0 {
 			t.Errorf("%+v", s)
 		}
-		contains(t, res.Err, "$0.5000 of $0.5")
+		contains(t, res.Error, "$0.5000 of $0.5")
 	})
 }
 
@@ -283,7 +284,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 		turns := attempts(r)
 		r.MaxCost = 0.01
 		res, err := r.Run(t.Context(), claude)
-		if len(*turns) != 1 || !isA[*engine.MaxCostReached](err) || !strings.Contains(res.Err, "aximum cost ($0.01) cannot be kept because the cost of 1 attempt is unknown") {
+		if len(*turns) != 1 || !isA[*belaytype.MaxCostReached](err) || !strings.Contains(res.Error, "aximum cost ($0.01) cannot be kept because the cost of 1 attempt is unknown") {
 			t.Errorf("%d attempts, %v", len(*turns), err)
 		}
 	})
@@ -292,7 +293,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 		turns, told := attempts(r), observe(r)
 		r.Budgets = []budget.Joined{perDay("x", 0.5)}
 		_, err := r.Run(t.Context(), claude)
-		notices := all[engine.CostNotice](told)
+		notices := all[belaytype.CostNotice](told)
 		if s := standing(t, r, "x"); err != nil || len(*turns) != 2 || s.Spent != 0.1 || s.Unknown != 1 || len(notices) != 1 || !notices[0].Unknown {
 			t.Errorf("%d attempts, %+v, %+v, %v", len(*turns), s, notices, err)
 		}
@@ -306,7 +307,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 		if len(*turns) != 1 || res.ExitCode != engine.CodeTryLater || !res.RetryAt.Equal(budget.Day.Ends(time.Now())) {
 			t.Errorf("%d attempts, exit code %d, %v", len(*turns), res.ExitCode, err)
 		}
-		contains(t, res.Err, "Budget x is closed until ")
+		contains(t, res.Error, "Budget x is closed until ")
 	})
 	// The cost of the next attempt includes it after all.
 	synctest.Test(t, func(t *testing.T) {
@@ -337,11 +338,11 @@ func TestSpending_BudgetRefuses(t *testing.T) {
 		for _, retries := range []retry.Policy{{}, {MaxRetries: retry.None, CountThrottles: true}} {
 			r.Policy = retries
 			res, err := r.Run(t.Context(), claude)
-			if !isA[*engine.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || res.Attempts != 0 || len(script.Starts()) != 3 {
+			if !isA[*belaytype.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || res.Attempts != 0 || len(script.Starts()) != 3 {
 				t.Errorf("%v, exit code %d", err, res.ExitCode)
 			}
 			equal(t, "retry at", res.RetryAt, budget.Day.Ends(time.Now()))
-			contains(t, res.Err, "budget nightly is used up until ")
+			contains(t, res.Error, "budget nightly is used up until ")
 		}
 		time.Sleep(time.Until(budget.Day.Ends(time.Now())))
 		if _, err := r.Run(t.Context(), claude); err != nil {
@@ -362,7 +363,7 @@ func TestSpending_BudgetRefuses(t *testing.T) {
 			}
 		})
 		res, err := r.Run(t.Context(), claude)
-		if !isA[*engine.MaxCostReached](err) || len(script.Starts()) != 0 || res.ExitCode != engine.CodeTryLater {
+		if !isA[*belaytype.MaxCostReached](err) || len(script.Starts()) != 0 || res.ExitCode != engine.CodeTryLater {
 			t.Errorf("%d starts, %v", len(script.Starts()), err)
 		}
 	})
@@ -406,8 +407,8 @@ func (e *environ) Run(spec supervise.Spec, started func(engine.Process)) (superv
 	return e.Script.Run(spec, started)
 }
 
-func asMaxCost(err error) *engine.MaxCostReached {
-	cause, _ := errors.AsType[*engine.MaxCostReached](err)
+func asMaxCost(err error) *belaytype.MaxCostReached {
+	cause, _ := errors.AsType[*belaytype.MaxCostReached](err)
 	return cause
 }
 
@@ -467,7 +468,7 @@ func TestSpending_Trouble(t *testing.T) {
 			if _, err := r.Run(t.Context(), claude); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if list := all[engine.CostNotice](told); len(list) != 1 || list[0].Err == nil || list[0].Budget != "x" {
+			if list := all[belaytype.CostNotice](told); len(list) != 1 || list[0].Err == nil || list[0].Budget != "x" {
 				t.Errorf("%s: %+v", name, list)
 			}
 		})
@@ -478,11 +479,11 @@ func TestSpending_Trouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.MaxCost = 0.5
-		if _, err := r.Run(t.Context(), claude); !isA[*engine.MaxCostReached](err) || len(script.Starts()) != 1 {
+		if _, err := r.Run(t.Context(), claude); !isA[*belaytype.MaxCostReached](err) || len(script.Starts()) != 1 {
 			t.Errorf("%v", err)
 		}
 		r.State = nil
-		if _, err := r.Run(t.Context(), claude); !isA[*engine.MaxCostReached](err) || len(script.Starts()) != 2 {
+		if _, err := r.Run(t.Context(), claude); !isA[*belaytype.MaxCostReached](err) || len(script.Starts()) != 2 {
 			t.Errorf("without a state: %v", err)
 		}
 	})
@@ -497,7 +498,7 @@ func TestSpending_NearlyUsedUp(t *testing.T) {
 		if _, err := r.Run(t.Context(), claude); err != nil {
 			t.Error(err)
 		}
-		if list := all[engine.CostNotice](told); len(list) != 1 || list[0].Limit != 1 || list[0].Spent < 0.8 || list[0].Spent > 0.81 {
+		if list := all[belaytype.CostNotice](told); len(list) != 1 || list[0].Limit != 1 || list[0].Spent < 0.8 || list[0].Spent > 0.81 {
 			t.Errorf("%+v", list)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/belaytype"
 )
 
 // What a machine leaves to the others of its fleet does not keep it from working once its member was killed: nothing else would end that before the window does.
@@ -24,7 +24,7 @@ func TestSpending_MemberWasKilled(t *testing.T) {
 		if s, err := book.Check(time.Now()); err != nil || !s.Reached() {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"agent"}})
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"agent"}})
 		if err != nil || !res.Success {
 			t.Errorf("%+v, %v", res, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent/opencode"
 	"github.com/belay-run/belay/internal/engine"
@@ -23,7 +24,7 @@ func opencodeLog(level, message, fields string) string {
 }
 
 var (
-	opencodeRun = engine.Command{Args: []string{"opencode", "run", "hi"}}
+	opencodeRun = belaytype.Command{Args: []string{"opencode", "run", "hi"}}
 	// opencodeAsks says that the model is asked, opencodeProcess that another model call begins.
 	opencodeProcess = opencodeLog("INFO", "process", "session.id="+opencodeSession+" messageID=msg_1")
 	opencodeAsks    = opencodeLog("INFO", "stream", "providerID=x modelID=gpt-5 session.id="+opencodeSession+" small=false agent=build mode=primary")
@@ -64,7 +65,7 @@ func TestStderrReader_TakesOutTheLog(t *testing.T) {
 			if err != nil || out.String() != "Hello.\n" || stderr.String() != want || res.Session != opencodeSession {
 				t.Errorf("in pieces of %d: %v, %q, %q", size*7+1, err, &out, &stderr)
 			}
-			if retries := all[engine.InnerRetry](seen); len(retries) != 1 || retries[0].Verdict.Class != verdict.RateLimit {
+			if retries := all[belaytype.InnerRetry](seen); len(retries) != 1 || retries[0].Verdict.Class != verdict.RateLimit {
 				t.Errorf("in pieces of %d: %+v", size*7+1, retries)
 			}
 		})
@@ -118,7 +119,7 @@ func TestStderrReader_InnerRetriesEnd(t *testing.T) {
 				begun := time.Now()
 				res, err := r.Run(t.Context(), opencodeRun)
 				if err == nil || res.Verdict.Class != tt.class || res.ExitCode != tt.code || time.Since(begun) > tt.within {
-					t.Errorf("%s, exit code %d after %v: %s", res.Verdict.Class, res.ExitCode, time.Since(begun), res.Err)
+					t.Errorf("%s, exit code %d after %v: %s", res.Verdict.Class, res.ExitCode, time.Since(begun), res.Error)
 				}
 			})
 		})

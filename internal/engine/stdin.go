@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -81,7 +82,7 @@ func (k *turn) awaitInput(in *inputReader) (refused *refusal, whole bool) {
 			begun = nil
 			silent.Stop()
 		case <-silent.C:
-			k.call.emit(StdinSilent{For: silence, Awaited: !given})
+			k.call.emit(belaytype.StdinSilent{For: silence, Awaited: !given})
 			if given {
 				return nil, false
 			}
@@ -98,7 +99,7 @@ func (k *turn) awaitInput(in *inputReader) (refused *refusal, whole bool) {
 
 // stdinTimeout is the refusal of an attempt that is not made because stdin does not end.
 func (k *turn) stdinTimeout(limit time.Duration) *refusal {
-	late := &StdinTimeout{Command: k.call.command.name(), Limit: limit}
+	late := &belaytype.StdinTimeout{Command: k.call.command.name(), Limit: limit}
 	return &refusal{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: late}, message: k.call.causeText(late),
 		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo}}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -49,7 +50,7 @@ func TestStdin_Awaited(t *testing.T) {
 		write   func(w *io.PipeWriter)
 		started time.Duration // when the agent is; -1 if never
 		stdin   string
-		silent  []engine.StdinSilent
+		silent  []belaytype.StdinSilent
 		code    int
 		text    string
 	}{
@@ -60,16 +61,16 @@ func TestStdin_Awaited(t *testing.T) {
 			w.Close()
 		}, started: time.Hour, stdin: "one two"},
 		"silent, with a prompt": {traits: agent.Info{HasPrompt: true}, write: func(*io.PipeWriter) {}, started: 10 * time.Second,
-			silent: []engine.StdinSilent{{For: 10 * time.Second}}},
+			silent: []belaytype.StdinSilent{{For: 10 * time.Second}}},
 		"silent, with a prompt and less patience": {traits: agent.Info{HasPrompt: true, Silence: 3 * time.Second}, write: func(*io.PipeWriter) {}, started: 3 * time.Second,
-			silent: []engine.StdinSilent{{For: 3 * time.Second}}},
+			silent: []belaytype.StdinSilent{{For: 3 * time.Second}}},
 		"silent, with a prompt and less time than that": {traits: agent.Info{HasPrompt: true}, timeout: 2 * time.Second, write: func(*io.PipeWriter) {}, started: 2 * time.Second,
-			silent: []engine.StdinSilent{{For: 2 * time.Second}}},
+			silent: []belaytype.StdinSilent{{For: 2 * time.Second}}},
 		"silent for long, where it is the prompt": {write: func(w *io.PipeWriter) {
 			time.Sleep(time.Hour)
 			io.WriteString(w, "late")
 			w.Close()
-		}, started: time.Hour, stdin: "late", silent: []engine.StdinSilent{{For: 10 * time.Second, Awaited: true}}},
+		}, started: time.Hour, stdin: "late", silent: []belaytype.StdinSilent{{For: 10 * time.Second, Awaited: true}}},
 		"without an end": {timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1, code: engine.CodeTimeout,
 			text: "stdin did not end within the timeout (60 s), so claude was not started"},
 		"without an end, with a prompt": {traits: agent.Info{HasPrompt: true}, timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1,
@@ -100,13 +101,13 @@ func TestStdin_Awaited(t *testing.T) {
 				begin := time.Now()
 				res, err := r.Run(t.Context(), c)
 				equal(t, "exit code", res.ExitCode, tt.code)
-				contains(t, res.Err, tt.text)
+				contains(t, res.Error, tt.text)
 				starts := s.Starts()
 				if tt.started < 0 && (len(starts) != 0 || err == nil) || tt.started >= 0 && (len(starts) != 1 || starts[0].At.Sub(begin) != tt.started) {
 					t.Errorf("%d starts: %v", len(starts), err)
 				}
 				equal(t, "stdin", stdin, tt.stdin)
-				equalLists(t, "told", all[engine.StdinSilent](w), tt.silent)
+				equalLists(t, "told", all[belaytype.StdinSilent](w), tt.silent)
 				if tt.code == engine.CodeTimeout && (res.Verdict.Class != verdict.Timeout || res.Verdict.Rule != "stdin" || !errors.Is(err, retry.ErrTimeout)) {
 					t.Errorf("%+v, %v", res.Verdict, err)
 				}
@@ -189,15 +190,15 @@ func TestStdin_OfAPlainCommand(t *testing.T) {
 	prompt := "the question"
 	for name, tt := range map[string]struct {
 		retries int
-		command engine.Command
+		command belaytype.Command
 		same    bool
 		want    string
 	}{
-		"the caller's file":             {command: engine.Command{Stdin: null}, same: true},
-		"the null device, with retries": {retries: 1, command: engine.Command{Stdin: null}, same: true},
-		"a reader":                      {command: engine.Command{Stdin: strings.NewReader("the question")}, want: "the question"},
-		"a prompt in its place":         {command: engine.Command{Stdin: null, Prompt: &prompt}, want: "the question"},
-		"a reader that fails":           {command: engine.Command{Stdin: io.MultiReader(strings.NewReader("the "), iotest.ErrReader(errBroken))}, want: "the "},
+		"the caller's file":             {command: belaytype.Command{Stdin: null}, same: true},
+		"the null device, with retries": {retries: 1, command: belaytype.Command{Stdin: null}, same: true},
+		"a reader":                      {command: belaytype.Command{Stdin: strings.NewReader("the question")}, want: "the question"},
+		"a prompt in its place":         {command: belaytype.Command{Stdin: null, Prompt: &prompt}, want: "the question"},
+		"a reader that fails":           {command: belaytype.Command{Stdin: io.MultiReader(strings.NewReader("the "), iotest.ErrReader(errBroken))}, want: "the "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &engine.Runner{Policy: retry.Policy{MaxRetries: tt.retries}}
@@ -219,11 +220,11 @@ func TestStdin_PromptOfAnyLength(t *testing.T) {
 		prompt := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		r := &engine.Runner{Policy: retry.Policy{MaxRetries: 1, BaseDelay: time.Millisecond}}
 		file := filepath.Join(t.TempDir(), "first")
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"sh", "-c", `cat; test -e "$0" || { >"$0"; exit 1; }`, file}, Prompt: &prompt})
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"sh", "-c", `cat; test -e "$0" || { >"$0"; exit 1; }`, file}, Prompt: &prompt})
 		if err != nil || res.Attempts != 2 || res.Output.String() != prompt {
 			t.Errorf("%d bytes: %v after %d attempts, %d bytes came", size, err, res.Attempts, res.Output.Size())
 		}
-		if res, err := (&engine.Runner{}).Run(t.Context(), engine.Command{Args: []string{"true"}, Prompt: &prompt}); err != nil || !res.Success {
+		if res, err := (&engine.Runner{}).Run(t.Context(), belaytype.Command{Args: []string{"true"}, Prompt: &prompt}); err != nil || !res.Success {
 			t.Errorf("%d bytes that are not read: %v", size, err)
 		}
 	}

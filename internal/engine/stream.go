@@ -6,12 +6,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 )
 
 // stream carries the events of an invocation to any number of readers, none of which can hold it up or another reader.
 type stream struct {
-	observe func(Event) // nil if there is none
+	observe func(belaytype.Event) // nil if there is none
 
 	observing sync.Mutex // of calls of observe
 
@@ -33,7 +34,7 @@ func (s *stream) backlog() {
 }
 
 // emit tells all readers of an event.
-func (s *stream) emit(e Event) {
+func (s *stream) emit(e belaytype.Event) {
 	if s.observe != nil {
 		s.observing.Lock()
 		s.observe(e)
@@ -60,7 +61,7 @@ func (s *stream) line(attempt int, line agent.Line) {
 		text = whole.Bytes()
 	}
 	for _, r := range s.readers {
-		r.put(AgentEvent{Attempt: attempt, Line: text}, len(text))
+		r.put(belaytype.AgentEvent{Attempt: attempt, Line: text}, len(text))
 	}
 }
 
@@ -121,7 +122,7 @@ type reader struct {
 	over chan struct{} // there will be no more
 
 	mu     sync.Mutex
-	queue  []Event
+	queue  []belaytype.Event
 	size   int // bytes of the lines in it
 	missed int // lines that were dropped
 }
@@ -131,13 +132,13 @@ func newReader() *reader {
 }
 
 // put adds an event. size counts the bytes of a line; if the queue has too many, the oldest lines make room.
-func (r *reader) put(e Event, size int) {
+func (r *reader) put(e belaytype.Event, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue = append(r.queue, e)
 	r.size += size
 	for i := 0; r.size > maxBacklog && i < len(r.queue)-1; {
-		old, ok := r.queue[i].(AgentEvent)
+		old, ok := r.queue[i].(belaytype.AgentEvent)
 		if !ok {
 			i++
 			continue
@@ -153,19 +154,19 @@ func (r *reader) put(e Event, size int) {
 }
 
 // take empties the queue.
-func (r *reader) take() []Event {
+func (r *reader) take() []belaytype.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	events := r.queue
 	if r.missed > 0 {
-		events = slices.Insert(events, 0, Event(Missed{Lines: r.missed}))
+		events = slices.Insert(events, 0, belaytype.Event(belaytype.Missed{Lines: r.missed}))
 	}
 	r.queue, r.size, r.missed = nil, 0, 0
 	return events
 }
 
 // each hands on what comes, until there is no more or no more is wanted.
-func (r *reader) each(yield func(Event) bool) {
+func (r *reader) each(yield func(belaytype.Event) bool) {
 	for {
 		over := false
 		select {
@@ -187,9 +188,9 @@ func (r *reader) each(yield func(Event) bool) {
 // Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints. Each reader gets all that happens
 // from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
 // keep up holds nothing up: it misses lines, see [Missed].
-func (inv *Invocation) Events() iter.Seq[Event] {
+func (inv *Invocation) Events() iter.Seq[belaytype.Event] {
 	r := inv.stream.join()
-	return func(yield func(Event) bool) {
+	return func(yield func(belaytype.Event) bool) {
 		defer inv.stream.leave(r)
 		r.each(yield)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
@@ -16,20 +17,20 @@ import (
 )
 
 // names are the events in a word each.
-func names(list []engine.Event) (words []string) {
+func names(list []belaytype.Event) (words []string) {
 	for _, e := range list {
 		switch e := e.(type) {
-		case engine.AgentEvent:
+		case belaytype.AgentEvent:
 			words = append(words, "line")
-		case engine.AttemptStarted:
+		case belaytype.AttemptStarted:
 			words = append(words, "started")
-		case engine.AttemptFailed:
+		case belaytype.AttemptFailed:
 			words = append(words, "failed")
-		case engine.Waiting:
+		case belaytype.Waiting:
 			words = append(words, "waiting")
-		case engine.WaitOver:
+		case belaytype.WaitOver:
 			words = append(words, "over")
-		case engine.Missed:
+		case belaytype.Missed:
 			words = append(words, "missed "+strings.Repeat("x", min(e.Lines, 3)))
 		default:
 			words = append(words, "?")
@@ -55,7 +56,7 @@ func TestStream_Readers(t *testing.T) {
 		inv := start(t, r, claude)
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
-		var first, second []engine.Event
+		var first, second []belaytype.Event
 		var readers sync.WaitGroup
 		early, late := inv.Events(), inv.Events()
 		readers.Go(func() {
@@ -82,7 +83,7 @@ func TestStream_ReadAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inv := start(t, twoAttempts(), claude)
 		inv.Wait()
-		var got []engine.Event
+		var got []belaytype.Event
 		for e := range inv.Events() {
 			got = append(got, e)
 		}
@@ -114,7 +115,7 @@ func TestStream_OfAPreparedInvocation(t *testing.T) {
 		}
 		events := inv.Events()
 		inv.Run()
-		var got []engine.Event
+		var got []belaytype.Event
 		for e := range events {
 			got = append(got, e)
 		}
@@ -135,22 +136,22 @@ func TestStream_Missed(t *testing.T) {
 		inv := start(t, r, claude)
 		inv.Wait()
 		lines, missed := 0, 0
-		var first engine.Event
+		var first belaytype.Event
 		for e := range inv.Events() {
 			if first == nil {
 				first = e
 			}
 			switch e := e.(type) {
-			case engine.AgentEvent:
+			case belaytype.AgentEvent:
 				lines++
-			case engine.Missed:
+			case belaytype.Missed:
 				missed += e.Lines
 			}
 		}
 		if lines+missed != 40 || lines != 32 {
 			t.Errorf("%d lines and %d missed", lines, missed)
 		}
-		if _, ok := first.(engine.Missed); !ok {
+		if _, ok := first.(belaytype.Missed); !ok {
 			t.Errorf("first is %T", first)
 		}
 	})
@@ -162,7 +163,7 @@ func TestStream_ObservesOneAtATime(t *testing.T) {
 		r := agentRunner(agent.Info{})
 		var inside atomic.Int32
 		told := 0 // guarded by nothing but that
-		r.Observe = func(engine.Event) {
+		r.Observe = func(belaytype.Event) {
 			if inside.Add(1) != 1 {
 				t.Error("two at a time")
 			}
@@ -210,7 +211,7 @@ func TestStream_StderrOfAFailedAttempt(t *testing.T) {
 				inv.Wait()
 				said := ""
 				for e := range inv.Events() {
-					if failed, ok := e.(engine.AttemptFailed); ok {
+					if failed, ok := e.(belaytype.AttemptFailed); ok {
 						said = failed.Stderr.String()
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 
@@ -17,7 +18,7 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 		return nil
 	}
 	r := inv.call.runner
-	skip := func(name, why string) { inv.call.emit(FallbackSkipped{Fallback: name, Why: why}) }
+	skip := func(name, why string) { inv.call.emit(belaytype.FallbackSkipped{Fallback: name, Why: why}) }
 	for _, refused := range inv.unfit {
 		skip(refused.Fallback, refused.Why)
 	}
@@ -50,10 +51,10 @@ func outlasts(j *judgement, stop *retry.Error) bool {
 	if stop == nil || j.noRepeat != nil {
 		return false
 	}
-	if _, spent := errors.AsType[*MaxCostReached](stop.Cause); spent {
+	if _, spent := errors.AsType[*belaytype.MaxCostReached](stop.Cause); spent {
 		return false
 	}
-	if closed, ok := errors.AsType[*GateRefused](stop.Cause); ok {
+	if closed, ok := errors.AsType[*belaytype.GateRefused](stop.Cause); ok {
 		return closed.Refusal.Kind != gate.KindSlots // which is the caller's own limit
 	}
 	class := j.verdict.Class
@@ -103,7 +104,7 @@ func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
 	f.errors = append(f.errors, j.message)
 	if j.started() {
 		f.recorder.line(n, j, 0, nil, false, nil)
-		f.cand.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
+		f.cand.call.emit(belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
 	}
 	j.discard()
 	f.cand.kind.(*turn).sessions.end(false, j.verdict.Class)
@@ -113,7 +114,7 @@ func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
 // handOver lets another candidate take the place of the present one, which was stopped so. n is the number of its first attempt.
 func (f *finisher) handOver(next *candidate, n int, j *judgement, stop *retry.Error) {
 	c := next.call
-	c.emit(FellBack{From: f.cand.call.command.name(), To: next.fallback, Verdict: j.verdict, Until: stop.NotBefore})
+	c.emit(belaytype.FellBack{From: f.cand.call.command.name(), To: next.fallback, Verdict: j.verdict, Until: stop.NotBefore})
 	c.charge(next.budgets)
 	c.live.fellBack(c.command.name(), c.profile.Name(), n)
 }

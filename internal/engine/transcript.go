@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
@@ -70,7 +71,7 @@ func (e *earlyStop) forCost() bool {
 	if e == nil {
 		return false
 	}
-	_, ok := errors.AsType[*MaxCostReached](e.stop.Cause)
+	_, ok := errors.AsType[*belaytype.MaxCostReached](e.stop.Cause)
 	return ok
 }
 

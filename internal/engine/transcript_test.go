@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/engine"
@@ -42,7 +43,7 @@ func TestTranscript_KeepsTheOrderOfTwoStreamsInOneFile(t *testing.T) {
 				r.Profile = tt.profile
 				s := script(r, steps(1, enginetest.Complain("network unsent\n")),
 					steps(0, enginetest.Print("one\n"), enginetest.Complain("two\n"), enginetest.Print("three\n")))
-				if _, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: f, Stderr: f}); err != nil {
+				if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: f, Stderr: f}); err != nil {
 					t.Error(err)
 				}
 				data, _ := os.ReadFile(f.Name())
@@ -77,7 +78,7 @@ func TestTranscript_HandsFilesOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := tt.runner
 			s := script(&r, steps(0))
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: f, Stderr: f})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: f, Stderr: f})
 			if err != nil {
 				t.Error(err)
 			}
@@ -93,11 +94,11 @@ func TestTranscript_KeepsWhatItPassesOn(t *testing.T) {
 		r.Keep = true
 		script(r, steps(3, enginetest.Print("out\n"), enginetest.Complain("err\n")))
 		var out, stderr bytes.Buffer
-		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: &out, Stderr: &stderr})
+		res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: &out, Stderr: &stderr})
 		if res.Output.String() != "out\n" || out.String() != "out\n" || stderr.String() != "err\n" {
 			t.Errorf("kept %q, printed %q and %q", res.Output, &out, &stderr)
 		}
-		contains(t, res.Err, "tool exited 3: err")
+		contains(t, res.Error, "tool exited 3: err")
 	})
 }
 
@@ -116,7 +117,7 @@ func TestTranscript_OutputThatSaysItFailed(t *testing.T) {
 			if err == nil || res.ExitCode != max(code, 1) || res.Attempts != 1 {
 				t.Errorf("exit code %d after %d attempts: %v", res.ExitCode, res.Attempts, err)
 			}
-			equal(t, "error", res.Err, text)
+			equal(t, "error", res.Error, text)
 		})
 	}
 }
@@ -132,11 +133,11 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 		reader.Close()
 		r := &engine.Runner{}
 		script(r, steps(0, enginetest.Print("hello\n")))
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: writer})
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: writer})
 		if err == nil || res.Verdict.Class != verdict.Interrupted || res.Verdict.Rule != "unread" || res.ExitCode != 128+int(syscall.SIGPIPE) {
 			t.Errorf("exit code %d, %+v", res.ExitCode, res.Verdict)
 		}
-		equal(t, "error", res.Err, "tool was killed by SIGPIPE: its output is no longer read")
+		equal(t, "error", res.Error, "tool was killed by SIGPIPE: its output is no longer read")
 	})
 	t.Run("Live", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -144,11 +145,11 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 			r.Stream = true
 			s := script(r, steps(0, enginetest.Print("hello\n"), enginetest.Print("world\n")))
 			out := &closedWriter{room: 6}
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: out})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: out})
 			if err == nil || len(s.Starts()) != 1 || out.got.String() != "hello\n" {
 				t.Errorf("%d starts, printed %q: %v", len(s.Starts()), &out.got, err)
 			}
-			contains(t, res.Err, "ts output is no longer read")
+			contains(t, res.Error, "ts output is no longer read")
 		})
 	})
 	t.Run("Held", func(t *testing.T) {
@@ -156,11 +157,11 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runner(t, retry.Policy{MaxRetries: 3})
 				script(r, steps(0, enginetest.Print("hello\n")))
-				res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: broken})
+				res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: broken})
 				if err == nil || res.ExitCode != code || res.Success {
 					t.Errorf("exit code %d, want %d: %v", res.ExitCode, code, err)
 				}
-				contains(t, res.Err, "cannot write the output: ")
+				contains(t, res.Error, "cannot write the output: ")
 				if log := entries(t, r); len(log) != 1 || *log[0].BelayCode != code {
 					t.Errorf("on record: %+v", log)
 				}
@@ -187,22 +188,22 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 			r := &engine.Runner{Policy: retry.Policy{MaxRetries: 3}}
 			s := script(r, steps(1, enginetest.Print(large[:1<<19]), enginetest.Print(large[1<<19:]), enginetest.Print("more\n")))
 			var out bytes.Buffer
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: &out})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: &out})
 			if err == nil || len(s.Starts()) != 1 || out.String() != large+"more\n" {
 				t.Errorf("%d starts, %d bytes: %v", len(s.Starts()), out.Len(), err)
 			}
-			contains(t, res.Err, "Its output could not be held back any longer and was passed on")
+			contains(t, res.Error, "Its output could not be held back any longer and was passed on")
 		})
 	})
 	t.Run("ToAReaderThatIsGone", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &engine.Runner{Policy: retry.Policy{MaxRetries: 3}}
 			s := script(r, steps(1, enginetest.Print(large[:1<<19]), enginetest.Print(large)))
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: &closedWriter{room: 100}})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: &closedWriter{room: 100}})
 			if err == nil || len(s.Starts()) != 1 {
 				t.Errorf("%d starts: %v", len(s.Starts()), err)
 			}
-			contains(t, res.Err, "ts output is no longer read")
+			contains(t, res.Error, "ts output is no longer read")
 		})
 	})
 	t.Run("OfAnAgent", func(t *testing.T) {
@@ -210,7 +211,7 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 			r := &engine.Runner{Profile: &enginetest.Agent{Plans: func(agent.Turn) agent.Plan { return agent.Plan{Args: []string{"claude"}, Plain: true} }}}
 			script(r, steps(0, enginetest.Print(large), enginetest.Print("more\n")))
 			var out bytes.Buffer
-			if _, err := r.Run(t.Context(), engine.Command{Args: []string{"claude"}, Stdout: &out}); err != nil || out.String() != large+"more\n" {
+			if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude"}, Stdout: &out}); err != nil || out.String() != large+"more\n" {
 				t.Errorf("%d bytes: %v", out.Len(), err)
 			}
 		})
@@ -219,7 +220,7 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &engine.Runner{Profile: &enginetest.Agent{Plans: func(agent.Turn) agent.Plan { return agent.Plan{Args: []string{"claude"}, Plain: true} }}}
 			script(r, steps(0, enginetest.Print(large[:1000]), enginetest.Print(large), enginetest.Print("more\n")))
-			res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude"}})
+			res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude"}})
 			if want := large[:1000] + large + "more"; err != nil || res.Output.String() != want {
 				t.Errorf("%d bytes: %v", res.Output.Size(), err)
 			}
@@ -254,13 +255,13 @@ func TestTranscript_WholeOrFailed(t *testing.T) {
 		if err == nil || res.Success || res.ExitCode == 0 || res.Output != nil || len(s.Starts()) != 1 {
 			t.Errorf("%d starts, exit code %d, %d bytes: %v", len(s.Starts()), res.ExitCode, res.Output.Size(), err)
 		}
-		contains(t, res.Err, "the output of tool could not be kept: ")
+		contains(t, res.Error, "the output of tool could not be kept: ")
 	})
 	t.Run("ACopyIsNotWrittenAsResult", func(t *testing.T) {
 		r := &engine.Runner{Keep: true}
 		script(r, tooMuch)
 		var out countingWriter
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: &out})
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: &out})
 		if err != nil || int(out) != 42*len(large) {
 			t.Errorf("%d bytes were passed on: %v", out, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
@@ -16,25 +17,6 @@ import (
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
-
-// Resume says how a runner treats the sessions of an agent.
-type Resume struct {
-	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
-	// says otherwise.
-	Session string
-	// OrNew begins a new session if that one no longer exists.
-	OrNew bool
-	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
-	Prompt string
-	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
-	// default to continue, and if the session no longer exists, the request begins a new one.
-	Interrupted bool
-	// Never begins anew after a failed attempt, also where that pays twice.
-	Never bool
-}
-
-// LastSession stands for the last session of the same profile in the same directory.
-const LastSession = "last"
 
 const continuePrompt = "Continue where you left off."
 
@@ -106,10 +88,10 @@ func (k *turn) begin() *refusal {
 
 // claimSession makes this call the only writer of the session that is to be resumed, if that is known.
 func (k *turn) claimSession() (refused *refusal) {
-	if k.first.Session == LastSession {
+	if k.first.Session == belaytype.LastSession {
 		last, ok := k.lastSession()
 		if !ok && !k.call.runner.Resume.OrNew {
-			none := &NoSession{Profile: k.call.profile.Name()}
+			none := &belaytype.NoSession{Profile: k.call.profile.Name()}
 			return &refusal{code: CodeUsage, stop: &retry.Error{Cause: none}, message: k.call.causeText(none),
 				verdict: verdict.Verdict{Class: verdict.SessionNotFound, Rule: "resume", Sent: verdict.SentNo}}
 		}
@@ -192,16 +174,16 @@ func (k *turn) restart(j *judgement) bool {
 	switch {
 	case j.account.Misunderstood && !k.next.Plain:
 		k.first.Plain, k.next.Plain = true, true
-		k.call.emit(Plain{Option: j.verdict.Evidence})
+		k.call.emit(belaytype.Plain{Option: j.verdict.Evidence})
 		return true
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
 	case k.next.Continue: // our retry has resumed the session, not the caller
-		k.call.emit(SessionGone{ID: k.next.Session})
+		k.call.emit(belaytype.SessionGone{ID: k.next.Session})
 		k.next = k.first
 		return true
 	case k.call.runner.Resume.OrNew:
-		k.call.emit(SessionGone{ID: k.next.Session})
+		k.call.emit(belaytype.SessionGone{ID: k.next.Session})
 		k.first.Session = ""
 		k.next = k.first
 		return true
@@ -247,7 +229,7 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 		}
 	}
 	if reached := k.call.spending.check(); reached != nil {
-		return reached.stop()
+		return costStop(reached)
 	}
 	return nil
 }
@@ -261,7 +243,7 @@ func (k *turn) describe(e *journal.Entry, j *judgement) {
 
 func (k *turn) prompts() []string { return []string{k.info.Prompt, string(k.first.Stdin)} }
 
-func (k *turn) end(r *Result) {
+func (k *turn) end(r *belaytype.Result) {
 	r.Session, r.Resumed, r.Usage = k.sessions.last, k.resumed, k.sessions.usage.sum()
 	r.Verdict.SessionID = r.Session
 	k.plain.end(r)
@@ -272,9 +254,9 @@ func (k *turn) innerRetries() int { return k.sessions.innerRetries }
 
 func (k *turn) knowsFailures() bool { return true }
 
-func (k *turn) preview(p *Preview) error {
+func (k *turn) preview(p *belaytype.Preview) error {
 	next := k.next
-	if next.Session == LastSession {
+	if next.Session == belaytype.LastSession {
 		last, _ := k.lastSession()
 		next.Session = last.ID
 	}
@@ -306,7 +288,7 @@ func (k *conversation) begin() *refusal { return k.claimSession() }
 
 func (k *conversation) prepare(n int, ad admission) (launch, transcript, error) {
 	_, l, t, err := k.plan(n, ad)
-	k.input = newInput(&k.call.command, false, k.call.runner.ReplayStdin)
+	k.input = newInput(&k.call.command.Command, false, k.call.runner.ReplayStdin)
 	if err == nil {
 		k.input = k.overhear(t.(*eventLog))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
@@ -98,18 +99,18 @@ func TestTurn_Turns(t *testing.T) {
 		"what has done something goes on": {
 			steps: []step{{verdict.Overloaded, busy}, {verdict.Overloaded, idle}, {verdict.OK, busy}},
 			turns: []string{"fresh", "continue 0", "continue 0"}, class: verdict.OK},
-		"unless nobody wants that": {runner: engine.Runner{Resume: engine.Resume{Never: true}},
+		"unless nobody wants that": {runner: engine.Runner{Resume: belaytype.Resume{Never: true}},
 			steps: []step{{verdict.Overloaded, busy}, {verdict.OK, busy}}, turns: []string{"fresh", "fresh"}, class: verdict.OK},
 		"a session that is gone is begun anew, at no cost": {
 			steps: []step{{verdict.Overloaded, busy}, {verdict.SessionNotFound, agent.Account{}}, {verdict.OK, busy}},
 			turns: []string{"fresh", "continue 0", "fresh"}, class: verdict.OK},
 		"a name cannot be given twice": {traits: agent.Info{Fixed: oneSession},
 			steps: []step{{verdict.Overloaded, idle}, {verdict.OK, idle}}, turns: []string{"fresh", "continue 0"}, class: verdict.OK},
-		"a session that was asked for": {runner: engine.Runner{Resume: engine.Resume{Session: otherSession}},
+		"a session that was asked for": {runner: engine.Runner{Resume: belaytype.Resume{Session: otherSession}},
 			steps: []step{{verdict.Network, idle}, {verdict.OK, idle}}, turns: []string{"resume 1", "resume 1"}, class: verdict.OK},
-		"one that is not there": {runner: engine.Runner{Resume: engine.Resume{Session: otherSession}},
+		"one that is not there": {runner: engine.Runner{Resume: belaytype.Resume{Session: otherSession}},
 			steps: []step{{verdict.SessionNotFound, idle}}, turns: []string{"resume 1"}, class: verdict.SessionNotFound},
-		"one that is not there, or a new one": {runner: engine.Runner{Resume: engine.Resume{Session: otherSession, OrNew: true}},
+		"one that is not there, or a new one": {runner: engine.Runner{Resume: belaytype.Resume{Session: otherSession, OrNew: true}},
 			steps: []step{{verdict.SessionNotFound, agent.Account{}}, {verdict.Network, idle}, {verdict.OK, idle}},
 			turns: []string{"resume 1", "fresh", "fresh"}, class: verdict.OK},
 		"an option that is not understood is left out, once": {
@@ -128,7 +129,7 @@ func TestTurn_Turns(t *testing.T) {
 				r := tt.runner
 				r.State, r.LogDir = &state.State{Dir: t.TempDir()}, engine.NoLogDir
 				turns := converse(&r, tt.traits, tt.steps...)
-				res, _ := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
+				res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 				if got := shown(*turns); !slices.Equal(got, tt.turns) || res.Verdict.Class != tt.class {
 					t.Errorf("%s after %q, want %s after %q", res.Verdict.Class, got, tt.class, tt.turns)
 				}
@@ -148,7 +149,7 @@ func TestTurn_UsageIsThatOfAllAttempts(t *testing.T) {
 		last := cost(0)
 		last.Usage.CostUSD, last.SessionCost = nil, &total // of the session, in which both attempts are
 		turns := converse(&r, agent.Info{}, step{verdict.Overloaded, cost(0.25)}, step{verdict.OK, last})
-		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
+		res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 		if u := res.Usage; u.InputTokens != 200 || u.OutputTokens != 20 || u.CostUSD == nil || *u.CostUSD != 0.75 {
 			t.Errorf("%+v", u)
 		}
@@ -173,13 +174,13 @@ func TestTurn_CostOfAResumedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir}
 		converse(&r, agent.Info{}, step{verdict.OK, cost(0.25)})
-		r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
+		r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 		total := 1.0
 		more := cost(0)
 		more.Usage.CostUSD, more.SessionCost = nil, &total
-		r.Resume.Session = engine.LastSession
+		r.Resume.Session = belaytype.LastSession
 		converse(&r, agent.Info{}, step{verdict.OK, more})
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 		if err != nil || res.Usage.CostUSD == nil || *res.Usage.CostUSD != 0.75 {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -193,9 +194,9 @@ func TestTurn_CostOfAResumedSession(t *testing.T) {
 // A session that could not be found is none.
 func TestTurn_NoSessionOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, Resume: engine.Resume{Session: otherSession, OrNew: true}}
+		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, Resume: belaytype.Resume{Session: otherSession, OrNew: true}}
 		converse(&r, agent.Info{}, step{verdict.SessionNotFound, agent.Account{Session: otherSession}}, step{verdict.OK, cost(0.25)})
-		if _, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}}); err != nil {
+		if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries(t, &r) {
@@ -210,8 +211,8 @@ func TestTurn_MaxCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, MaxCost: 0.5}
 		turns := converse(&r, agent.Info{}, step{verdict.Overloaded, cost(0.3)})
-		res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
-		if len(*turns) != 2 || !isA[*engine.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || !strings.Contains(res.Err, "$0.6000 of $0.5") {
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
+		if len(*turns) != 2 || !isA[*belaytype.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || !strings.Contains(res.Error, "$0.6000 of $0.5") {
 			t.Errorf("%d attempts, exit code %d, %v", len(*turns), res.ExitCode, err)
 		}
 	})
@@ -225,28 +226,28 @@ func TestTurn_Budget(t *testing.T) {
 		var last error
 		for range 6 {
 			r := engine.Runner{State: &state.State{Dir: dir}, Shared: shared, LogDir: engine.NoLogDir,
-				Gate:   engine.Gate{Settings: gate.Settings{Breaker: breaker.Settings{Failures: 1000}}},
+				Gate:   belaytype.Gate{Settings: gate.Settings{Breaker: breaker.Settings{Failures: 1000}}},
 				Policy: retry.Policy{MaxRetries: 4, BaseDelay: time.Second, Jitter: retry.NoJitter}}
 			turns := converse(&r, agent.Info{Gate: "claude:host:account"}, step{verdict.BadOutput, agent.Account{}}, step{verdict.Network, agent.Account{}})
-			_, last = r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
+			_, last = r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 			attempts += len(*turns)
 		}
 		// Six runs, and ten retries, and what a minute and a half gives back.
-		if attempts < 16 || attempts > 19 || !isA[*engine.RetriesSpent](last) || !strings.Contains(last.Error(), "local retry budget") {
+		if attempts < 16 || attempts > 19 || !isA[*belaytype.RetriesSpent](last) || !strings.Contains(last.Error(), "local retry budget") {
 			t.Errorf("%d attempts, %v", attempts, last)
 		}
 	})
 }
 
 func TestRunner_SessionThatIsNone(t *testing.T) {
-	r := engine.Runner{Profile: &enginetest.Agent{}, State: &state.State{Dir: t.TempDir()}, Resume: engine.Resume{Session: "my-session"}}
-	var wrong *engine.UsageError
-	if _, err := r.Prepare(t.Context(), engine.Command{Args: []string{"claude", "-p"}}); !errors.As(err, &wrong) {
+	r := engine.Runner{Profile: &enginetest.Agent{}, State: &state.State{Dir: t.TempDir()}, Resume: belaytype.Resume{Session: "my-session"}}
+	var wrong *belaytype.UsageError
+	if _, err := r.Prepare(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}}); !errors.As(err, &wrong) {
 		t.Error(err)
 	}
-	r.Resume.Session = engine.LastSession
-	res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
-	if err == nil || res.ExitCode != engine.CodeUsage || !strings.Contains(res.Err, "no session of claude is on record") {
+	r.Resume.Session = belaytype.LastSession
+	res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
+	if err == nil || res.ExitCode != engine.CodeUsage || !strings.Contains(res.Error, "no session of claude is on record") {
 		t.Errorf("%v, %d", err, res.ExitCode)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/look"
 )
@@ -120,11 +121,11 @@ func (l *viewers) tell(conn look.Conn, past []pastLine, r *reader) {
 			return
 		}
 	}
-	r.each(func(e Event) bool {
+	r.each(func(e belaytype.Event) bool {
 		switch e := e.(type) {
-		case AgentEvent:
+		case belaytype.AgentEvent:
 			return sender.Send(look.NewLine(e.Attempt, e.Line)) == nil
-		case Missed:
+		case belaytype.Missed:
 			return sender.Send(look.Line{Missed: e.Lines}) == nil
 		}
 		return true

@@ -9,7 +9,7 @@ import (
 )
 
 // limit is what all importable packages together stay below. A later change may raise it in docs/api.md, with a reason.
-const limit = 420
+const limit = 480
 
 // docs/api.md has every importable package with the number of its names, and their sum.
 func TestAPI_IsSmallAndDocumented(t *testing.T) {

@@ -1,11 +1,9 @@
-package belay
+package belaytype
 
 import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -24,6 +22,7 @@ type AttemptStarted struct {
 type AttemptFailed struct {
 	Attempt int
 	Verdict verdict.Verdict
+	Message string // what happened, in one line
 	Stderr  *Output
 }
 
@@ -148,7 +147,7 @@ type AlertRaised struct {
 	Last        string
 }
 
-// CostNotice says what there is to know of a limit on cost: that of [Runner.MaxCost], or of a budget of the run around this
+// CostNotice says what there is to know of a limit on cost: that of belay.Runner.MaxCost, or of a budget of the run around this
 // one. The work goes on.
 type CostNotice struct {
 	// Budget is the name of the budget; empty for what a run may cost.
@@ -182,20 +181,13 @@ type AgentEvent struct {
 	Line    []byte
 }
 
-// Missed says that a reader of [Invocation.Events] has missed lines because it did not keep up.
+// Missed says that a reader of belay.Invocation.Events has missed lines because it did not keep up.
 type Missed struct{ Lines int }
 
 // Process is a process that a command has left running.
 type Process struct {
 	PID  int
 	Name string
-}
-
-func newProcesses(list []supervise.Proc) (processes []Process) {
-	for _, p := range list {
-		processes = append(processes, Process{PID: p.PID, Name: p.Name})
-	}
-	return processes
 }
 
 func (AttemptStarted) event()  {}
@@ -226,66 +218,3 @@ func (FellBack) event()        {}
 func (FallbackSkipped) event() {}
 func (AgentEvent) event()      {}
 func (Missed) event()          {}
-
-// newEvent is an event of the engine as this package has it; nil for one that it does not know, of which there is none.
-func newEvent(e engine.Event) Event {
-	switch e := e.(type) {
-	case engine.AttemptStarted:
-		return AttemptStarted(e)
-	case engine.AttemptFailed:
-		return AttemptFailed{e.Attempt, e.Verdict, newOutput(e.Stderr)}
-	case engine.Waiting:
-		return Waiting(e)
-	case engine.AtGate:
-		return AtGate(e)
-	case engine.ScopeBusy:
-		return ScopeBusy(e)
-	case engine.GateTrouble:
-		return GateTrouble(e)
-	case engine.WaitOver:
-		return WaitOver(e)
-	case engine.Stopping:
-		return Stopping(e)
-	case engine.LeftRunning:
-		return LeftRunning{newProcesses(e.Processes)}
-	case engine.Reclaimed:
-		return Reclaimed{newProcesses(e.Processes)}
-	case engine.StateTrouble:
-		return StateTrouble(e)
-	case engine.ScopeTrouble:
-		return ScopeTrouble(e)
-	case engine.GateFailing:
-		return GateFailing(e)
-	case engine.LogLarge:
-		return LogLarge(e)
-	case engine.InnerRetry:
-		return InnerRetry(e)
-	case engine.SessionGone:
-		return SessionGone(e)
-	case engine.Plain:
-		return Plain(e)
-	case engine.UnknownOption:
-		return UnknownOption(e)
-	case engine.UntestedVersion:
-		return UntestedVersion(e)
-	case engine.StdinSilent:
-		return StdinSilent(e)
-	case engine.OwnLogTrouble:
-		return OwnLogTrouble(e)
-	case engine.FoundDone:
-		return FoundDone(e)
-	case engine.AlertRaised:
-		return AlertRaised(e)
-	case engine.CostNotice:
-		return CostNotice(e)
-	case engine.FellBack:
-		return FellBack(e)
-	case engine.FallbackSkipped:
-		return FallbackSkipped(e)
-	case engine.AgentEvent:
-		return AgentEvent(e)
-	case engine.Missed:
-		return Missed(e)
-	}
-	return nil
-}

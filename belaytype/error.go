@@ -1,11 +1,13 @@
-package belay
+package belaytype
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -37,7 +39,7 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// Interrupt as the cause of a context, or of [Invocation.Cancel], says that the caller was sent this signal: the command
+// Interrupt as the cause of a context, or of belay.Invocation.Cancel, says that the caller was sent this signal: the command
 // gets the same one, and the verdict is "interrupted".
 type Interrupt struct {
 	// Signal is its number, and Name what it is called: "SIGINT".
@@ -47,15 +49,6 @@ type Interrupt struct {
 
 func (i *Interrupt) Error() string { return fmt.Sprintf("interrupted by %s", i.Name) }
 
-// As lets the engine find the interrupt in a context's cause.
-func (i *Interrupt) As(target any) bool {
-	e, ok := target.(**engine.Interrupt)
-	if ok {
-		*e = (*engine.Interrupt)(i)
-	}
-	return ok
-}
-
 // GateRefused is the cause of an attempt that a gate did not let start, and which could not wait any longer. It is a
 // [retry.ErrMaxWait].
 type GateRefused struct {
@@ -63,10 +56,10 @@ type GateRefused struct {
 	Refusal gate.Refusal
 }
 
-func (e *GateRefused) Error() string { return (*engine.GateRefused)(e).Error() }
+func (e *GateRefused) Error() string { return message.GateRefused(e.Key, e.Refusal, "", false) }
 
 // Unwrap returns [retry.ErrMaxWait].
-func (e *GateRefused) Unwrap() error { return (*engine.GateRefused)(e).Unwrap() }
+func (e *GateRefused) Unwrap() error { return retry.ErrMaxWait }
 
 // ScopeTaken is the cause of a run that was not started because another one holds its scope. It is a [retry.ErrMaxWait].
 type ScopeTaken struct {
@@ -74,34 +67,40 @@ type ScopeTaken struct {
 	Holders []string // ids of runs
 }
 
-func (e *ScopeTaken) Error() string { return (*engine.ScopeTaken)(e).Error() }
+func (e *ScopeTaken) Error() string { return message.ScopeTaken(e.Key, "", false) }
 
 // Unwrap returns [retry.ErrMaxWait].
-func (e *ScopeTaken) Unwrap() error { return (*engine.ScopeTaken)(e).Unwrap() }
+func (e *ScopeTaken) Unwrap() error { return retry.ErrMaxWait }
 
 // MaxCostReached says that an agent was stopped, or not started again, because what it may cost is used up: see
-// [Runner.MaxCost].
+// belay.Runner.MaxCost.
 type MaxCostReached struct {
 	Spent, Limit float64
 	// Unknown, if not 0, is how many attempts there were whose cost is not known: then that is why.
 	Unknown int
 	// Budget is the budget whose limit it is, which holds for a Window: a day, a week or a month. Run is the run around this
-	// one whose maximum cost it is. Both are empty if it is [Runner.MaxCost].
+	// one whose maximum cost it is. Both are empty if it is belay.Runner.MaxCost.
 	Budget, Window, Run string
 	// Until is when the budget opens again; zero if it does not.
 	Until time.Time
 }
 
-func (e *MaxCostReached) Error() string { return (*engine.MaxCostReached)(e).Error() }
+func (e *MaxCostReached) Error() string {
+	what := message.MaxCost(e.Run != "")
+	if e.Budget != "" {
+		what = "budget " + e.Budget
+	}
+	return message.CostReached(message.Cost{What: what, Spent: e.Spent, Limit: e.Limit, Window: e.Window, Unknown: e.Unknown, Until: e.Until}, "")
+}
 
 // RetriesSpent says that there was no further attempt because all that share a gate have together used up its retries.
 type RetriesSpent struct{ Key string }
 
-func (e *RetriesSpent) Error() string { return (*engine.RetriesSpent)(e).Error() }
+func (e *RetriesSpent) Error() string { return message.RetriesSpent(e.Key, time.Time{}, false) }
 
 // ErrMayBeDone says that there was no further attempt because the command may have had its effect. It is in every
 // [EffectUnknown].
-var ErrMayBeDone = engine.ErrMayBeDone
+var ErrMayBeDone = errors.New(message.MayBeDone())
 
 // EffectUnknown says that a failed attempt may have had its effect: see [Effects].
 type EffectUnknown struct {
@@ -110,15 +109,20 @@ type EffectUnknown struct {
 	Err               error
 }
 
-func (e *EffectUnknown) Error() string { return (*engine.EffectUnknown)(e).Error() }
+func (e *EffectUnknown) Error() string { return message.EffectUnknown(e.Verifiable, e.Err, false) }
 
 // Unwrap returns [ErrMayBeDone], and why it could not be found out.
-func (e *EffectUnknown) Unwrap() []error { return (*engine.EffectUnknown)(e).Unwrap() }
+func (e *EffectUnknown) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrMayBeDone}
+	}
+	return []error{ErrMayBeDone, e.Err}
+}
 
 // NoSession says that there is no last session to go on with.
 type NoSession struct{ Profile string }
 
-func (e *NoSession) Error() string { return (*engine.NoSession)(e).Error() }
+func (e *NoSession) Error() string { return message.NoSession(e.Profile, false) }
 
 // StdinTimeout says that the command was not started because its stdin did not end in time. It is a [retry.ErrTimeout].
 type StdinTimeout struct {
@@ -126,10 +130,10 @@ type StdinTimeout struct {
 	Limit   time.Duration
 }
 
-func (e *StdinTimeout) Error() string { return (*engine.StdinTimeout)(e).Error() }
+func (e *StdinTimeout) Error() string { return message.StdinTimeout(e.Command, e.Limit, "") }
 
 // Unwrap returns [retry.ErrTimeout].
-func (e *StdinTimeout) Unwrap() error { return (*engine.StdinTimeout)(e).Unwrap() }
+func (e *StdinTimeout) Unwrap() error { return retry.ErrTimeout }
 
 // TooLong says that the arguments are too long for the system: one of them, or all with the environment.
 type TooLong struct {
@@ -137,18 +141,18 @@ type TooLong struct {
 	All bool
 }
 
-func (e *TooLong) Error() string { return (*engine.TooLong)(e).Error() }
+func (e *TooLong) Error() string { return e.Err.Error() }
 
 // Unwrap returns what the system says.
 func (e *TooLong) Unwrap() error { return e.Err }
 
 // InputRead says that there was no further attempt because the command has read its standard input, which is gone: see
-// [Runner.ReplayStdin].
+// belay.Runner.ReplayStdin.
 type InputRead struct{ Command string }
 
-func (e *InputRead) Error() string { return (*engine.InputRead)(e).Error() }
+func (e *InputRead) Error() string { return message.InputRead(e.Command, "") }
 
-// FallbackRefused says that a fallback does not fit the command, see [Runner.Fallbacks]. Nothing was started.
+// FallbackRefused says that a fallback does not fit the command, see belay.Runner.Fallbacks. Nothing was started.
 type FallbackRefused struct {
 	// Fallback is its name: "codex", "claude:sonnet".
 	Fallback string
@@ -158,51 +162,9 @@ type FallbackRefused struct {
 	Args, Form bool
 }
 
-func (e *FallbackRefused) Error() string { return (*engine.FallbackRefused)(e).Error() }
+func (e *FallbackRefused) Error() string { return message.FallbackRefused(e.Fallback, e.Why) }
 
 // Replaced says that another run has taken the place of this one in its scope: see [BusyReplace].
 type Replaced struct{ By string }
 
-func (e *Replaced) Error() string { return (*engine.Replaced)(e).Error() }
-
-// newError is an error of the engine as this package has it.
-func newError(err error) error {
-	switch e := err.(type) {
-	case *engine.Error:
-		failed := Error(*e)
-		failed.Cause = newCause(failed.Cause)
-		return &failed
-	case *engine.UsageError:
-		return &UsageError{newCause(e.Err)}
-	}
-	return err
-}
-
-// newCause is a cause of the engine as this package has it. What the caller has given as one is left as it is.
-func newCause(err error) error {
-	switch e := err.(type) {
-	case *engine.GateRefused:
-		return (*GateRefused)(e)
-	case *engine.ScopeTaken:
-		return (*ScopeTaken)(e)
-	case *engine.MaxCostReached:
-		return (*MaxCostReached)(e)
-	case *engine.RetriesSpent:
-		return (*RetriesSpent)(e)
-	case *engine.EffectUnknown:
-		return (*EffectUnknown)(e)
-	case *engine.NoSession:
-		return (*NoSession)(e)
-	case *engine.StdinTimeout:
-		return (*StdinTimeout)(e)
-	case *engine.TooLong:
-		return (*TooLong)(e)
-	case *engine.InputRead:
-		return (*InputRead)(e)
-	case *engine.FallbackRefused:
-		return (*FallbackRefused)(e)
-	case *engine.Replaced:
-		return (*Replaced)(e)
-	}
-	return err
-}
+func (e *Replaced) Error() string { return message.Replaced(e.By) }

@@ -1,13 +1,10 @@
-package belay
+package belaytype
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -49,7 +46,7 @@ type Result struct {
 	// Fallback is the fallback whose result it is; empty if it is that of the command itself.
 	Fallback string `json:"fallback"`
 
-	// Name and Tags are the labels of the run, see [Runner]; Parent is the run that it was started in, empty for none.
+	// Name and Tags are the labels of the run, see belay.Runner; Parent is the run that it was started in, empty for none.
 	Name   string            `json:"name"`
 	Tags   map[string]string `json:"tags"`
 	Parent string            `json:"parent"`
@@ -72,84 +69,57 @@ type Result struct {
 	Log string `json:"log"`
 }
 
-// WriteJSON writes the result as one line of JSON. Output of any size is copied piece by piece.
-func (r *Result) WriteJSON(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	if err := r.engine().WriteJSON(b); err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-// MarshalJSON implements [json.Marshaler]. It has all of the output in memory; [Result.WriteJSON] has not.
-func (r Result) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	err := r.WriteJSON(&b)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// WriteText writes the result for a person to read: how it went, the beginning of the output, what went wrong, and what it
-// cost.
-func (r *Result) WriteText(w io.Writer) error { return r.engine().WriteText(w) }
-
-// newResult is a result of the engine as this package has it.
-func newResult(r *engine.Result) *Result {
-	return &Result{
-		ID: r.ID, Success: r.Success, Output: newOutput(r.Output), Verdict: r.Verdict, Error: r.Err, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
-		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
-		Profile: r.Profile, Fallback: r.Fallback, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, Left: newProcesses(r.Left), OrphansKilled: r.OrphansKilled, Log: r.Log,
-		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
-	}
-}
-
-// engine is the result as the engine has it, which knows how to write it.
-func (r *Result) engine() *engine.Result {
-	e := &engine.Result{
-		ID: r.ID, Success: r.Success, Output: r.Output.held(), Verdict: r.Verdict, Err: r.Error, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
-		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
-		Profile: r.Profile, Fallback: r.Fallback, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, OrphansKilled: r.OrphansKilled, Log: r.Log,
-		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
-	}
-	for _, p := range r.Left {
-		e.Left = append(e.Left, supervise.Proc{PID: p.PID, Name: p.Name})
-	}
-	return e
-}
-
 // Output is what a command has printed on one stream. It can be read as often as needed, by several goroutines. What is
 // larger than 1 MiB is in a temporary file without a name, which goes with the process at the latest. A nil Output is empty.
-type Output struct{ output *engine.Output }
+type Output struct{ kept kept }
 
-func newOutput(o *engine.Output) *Output {
-	if o == nil {
-		return nil
-	}
-	return &Output{o}
+// kept is where an output is kept. Its reader begins at the beginning, and ends with an error if a part is missing.
+type kept interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	Reader() io.Reader
 }
 
-func (o *Output) held() *engine.Output {
-	if o == nil {
-		return nil
-	}
-	return o.output
-}
+// NewOutput is an output that is kept somewhere.
+func NewOutput(in kept) *Output { return &Output{in} }
+
+func (o *Output) isNone() bool { return o == nil || o.kept == nil }
 
 // Size is how many bytes it holds.
-func (o *Output) Size() int64 { return o.held().Size() }
+func (o *Output) Size() int64 {
+	if o.isNone() {
+		return 0
+	}
+	return o.kept.Size()
+}
 
 // ReadAt implements [io.ReaderAt].
 func (o *Output) ReadAt(p []byte, off int64) (n int, err error) {
-	if o.held() == nil {
+	if o.isNone() {
 		return 0, io.EOF
 	}
-	return o.held().ReadAt(p, off)
+	return o.kept.ReadAt(p, off)
 }
 
 // Reader reads it from the beginning.
-func (o *Output) Reader() io.Reader { return o.held().Reader() }
+func (o *Output) Reader() io.Reader {
+	if o.isNone() {
+		return bytes.NewReader(nil)
+	}
+	return o.kept.Reader()
+}
 
 // String is all of it.
-func (o *Output) String() string { return o.held().String() }
+func (o *Output) String() string {
+	data, _ := io.ReadAll(o.Reader())
+	return string(data)
+}
 
 // Close frees it: it then holds nothing.
-func (o *Output) Close() error { return o.held().Close() }
+func (o *Output) Close() error {
+	if o.isNone() {
+		return nil
+	}
+	return o.kept.Close()
+}

@@ -1,80 +1,16 @@
-package engine
+package belaytype
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/printable"
-	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
-
-// Result is what became of an invocation.
-type Result struct {
-	ID      string
-	Success bool
-	// Output is the standard output of the attempt that counted, where it was held or kept; else nil.
-	Output *Output
-	// Verdict is that of the last attempt.
-	Verdict verdict.Verdict
-	// Err is what went wrong, in words; empty on success.
-	Err string
-	// Errors are what went wrong, attempt by attempt. The last one is Err, unless it is a success in the end.
-	Errors []string
-	// MayBeDone says that it failed, was to change something, and may have done so all the same.
-	MayBeDone bool
-	// RetryAt is the time before which another call is pointless; zero if nothing is known.
-	RetryAt time.Time
-
-	// Session is the agent's name for the conversation; Resumed says that it went on with one; Usage is what all attempts
-	// have used.
-	Session string
-	Resumed bool
-	Usage   verdict.Usage
-
-	Duration time.Duration
-	Attempts int
-	// Requests is how many requests all attempts have made of their service, as far as the command tells; 0 if it does not.
-	Requests int
-	Waited   time.Duration
-	Profile  string
-	// Fallback is the fallback whose result it is, as the caller has named it; empty if it is that of the command itself.
-	Fallback string
-
-	// Name and Tags are the labels of the run, and Parent is the run that it was started in; empty for none.
-	Name   string
-	Tags   map[string]string
-	Parent string
-
-	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
-	Silent bool
-
-	// ChildCode is the command's own exit code, as a shell shows it; -1 if it never ran to an end.
-	ChildCode int
-	// ExitCode is Belay's own: the code to end with.
-	ExitCode int
-
-	// Left are processes that the command has left running; OrphansKilled is how many were ended.
-	Left          []supervise.Proc
-	OrphansKilled int
-	// Log is where the attempts are on record; empty if they are not.
-	Log string
-}
-
-// OwnCode is the command's own exit code wherever it has one, else [Result.ExitCode]. Agents are stopped by SIGINT and then
-// SIGTERM whatever we are sent: the caller gets the code for the signal that it has sent, as from the command alone.
-func (r *Result) OwnCode() int {
-	const interrupted, terminated = 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)
-	stopped := r.Verdict.Class == verdict.Interrupted && (r.ChildCode == interrupted || r.ChildCode == terminated) && r.ExitCode > 128
-	if r.ChildCode >= 0 && !stopped {
-		return r.ChildCode
-	}
-	return r.ExitCode
-}
 
 // resultJSON is the result's form for others. Fields are only ever added.
 type resultJSON struct {
@@ -117,12 +53,20 @@ const placeholder = `"\u0000output\u0000"`
 
 // WriteJSON writes the result as one line of JSON. What could control a terminal is escaped.
 func (r *Result) WriteJSON(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	if err := r.writeJSON(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (r *Result) writeJSON(w io.Writer) error {
 	j := resultJSON{
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
 		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
-		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
+		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
 		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent),
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
@@ -210,4 +154,11 @@ func writeString(w io.Writer, r io.Reader, size int64) error {
 	}
 	_, err := io.WriteString(w, `"`)
 	return err
+}
+
+// MarshalJSON implements [json.Marshaler]. It has all of the output in memory; [Result.WriteJSON] has not.
+func (r Result) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := r.WriteJSON(&b)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

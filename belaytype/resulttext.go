@@ -1,4 +1,4 @@
-package engine
+package belaytype
 
 import (
 	"fmt"
@@ -30,11 +30,11 @@ func (r *Result) WriteText(w io.Writer) error {
 	} else if len(text) > 0 {
 		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
 	}
-	for _, e := range r.Earlier() {
+	for _, e := range r.earlier() {
 		fmt.Fprintf(&b, "Earlier: %s\n", printable.Line(e))
 	}
-	if r.Err != "" {
-		fmt.Fprintf(&b, "Error: %s\n", printable.Line(r.Err))
+	if r.Error != "" {
+		fmt.Fprintf(&b, "Error: %s\n", printable.Line(r.Error))
 	}
 	if r.Fallback != "" {
 		fmt.Fprintf(&b, "Fallback: %s\n", printable.Line(r.Fallback))
@@ -64,9 +64,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
-// Earlier are the errors before the last one, which is the result's.
-func (r *Result) Earlier() []string {
-	if r.Err == "" || len(r.Errors) == 0 {
+// earlier are the errors before the last one, which is the result's.
+func (r *Result) earlier() []string {
+	if r.Error == "" || len(r.Errors) == 0 {
 		return r.Errors
 	}
 	return r.Errors[:len(r.Errors)-1]
