@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"retry":                       {},
 	"internal/supervise":          {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile"},
 	"breaker":                     {"internal/printable"},
-	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/printable", "internal/redact", "internal/safefile", "internal/sharedfile"},
+	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/printable", "internal/redact", "internal/safefile", "internal/sharedfile", "retry"},
 	"internal/gatefile":           {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/gatetest":           {"breaker", "gate"},
 	"internal/faulttest":          {"retry", "verdict"},
@@ -112,7 +112,7 @@ var arrows = map[string][]string{
 
 	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
 	"internal/companion/fleet/merge":     {"breaker", "gate"},
-	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise"},
+	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise", "retry"},
 	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store"},
 	"internal/companion/fleet/files":     {"internal/fleetpipe", "internal/message", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/retry"
 )
 
 // Settings say when a gate closes and opens. The zero value works.
@@ -43,14 +44,7 @@ func (s Settings) Holds() (first, longest time.Duration) { return s.hold(), s.ma
 
 // holdAfter is how long starts are held after that many throttles in a row that did not say.
 func (s Settings) holdAfter(row int) time.Duration {
-	d, limit := s.hold(), s.maxHold()
-	for ; row > 1; row-- {
-		if d > limit/2 {
-			return limit
-		}
-		d *= 2
-	}
-	return d
+	return retry.Policy{BaseDelay: s.hold(), MaxDelay: s.maxHold()}.Backoff(row - 1)
 }
 
 // renewal is how often a call that others wait for is to be renewed: in time for the shorter of the two.

@@ -12,7 +12,7 @@ import (
 const renameTimeout = 2 * time.Second
 
 // rename is [os.Rename], which fails here for as long as another process has the old file open: one that reads it, or one that
-// searches new files for viruses. Both take a moment.
+// searches new files for viruses. Both take a moment, whose end nothing tells: it is polled, without package retry.
 func rename(from, to string) error {
 	pause := time.Millisecond
 	for begin := time.Now(); ; pause = min(2*pause, 50*time.Millisecond) {

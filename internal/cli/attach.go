@@ -156,7 +156,7 @@ func (a *attachment) remove() {
 	}
 }
 
-// How often a spool is looked at: soon after something came, at most so long after.
+// How often a spool is looked at: soon after something came, at most so long after. It is a file that grows; nothing is repeated that has failed.
 const (
 	soonest = 20 * time.Millisecond
 	latest  = 250 * time.Millisecond

@@ -58,7 +58,7 @@ const (
 
 // Wait calls try, which is [Try] as a rule, until it returns true or an error. After each try in vain it asks giveUp, with
 // the time that it has waited; if that returns an error, Wait returns it. It polls because a lock that the system waits for
-// can neither be bounded in time nor given up.
+// can neither be bounded in time nor given up. Package retry has longer pauses, for services.
 func Wait(try func() (held bool, err error), giveUp func(waited time.Duration) error) error {
 	begun := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

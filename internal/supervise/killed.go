@@ -29,7 +29,7 @@ func (r Records) ReportKilled() (told, left []Record, err error) {
 			fresh = append(fresh, rec.ID)
 		}
 	}
-	pause := time.Millisecond
+	pause := time.Millisecond // nothing says when the last process of a run has ended, so it is polled
 	for begin := time.Now(); len(fresh) > 0 && time.Since(begin) < reportTimeout; pause = min(2*pause, 100*time.Millisecond) {
 		alive, err := processesOf(fresh)
 		if err != nil {

@@ -39,7 +39,7 @@ func (s waitStatus) signal() syscall.Signal {
 // launch starts the child. It is called on a locked thread.
 //
 // It waits a moment for a file that is open for writing, which the kernel does not execute. Often such a file was written just now by a program with threads, and is
-// still open in a forked child of it that has not called exec yet.
+// still open in a forked child of it that has not called exec yet. These are moments, not failures of a service: package retry waits for those.
 func (p *Process) launch() error {
 	for pause := 5 * time.Millisecond; ; pause *= 2 {
 		err := p.tryLaunch()

@@ -73,7 +73,7 @@ func (r Records) ReclaimAll() ([]Proc, error) {
 func endMarked(runs func(Proc) []string, timeout time.Duration) (ended []Proc, remaining map[string][]Proc, err error) {
 	begin := time.Now()
 	asked := map[identity]bool{}
-	pause := time.Millisecond
+	pause := time.Millisecond // between two walks over all processes: nothing tells when the last of them has ended
 	passes := 0
 	for emptyWalks := 0; emptyWalks < enoughWalks; {
 		force := time.Since(begin) > politePause

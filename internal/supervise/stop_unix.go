@@ -20,7 +20,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		begin = begin.Add(-politePause)
 	}
 	ended := map[identity]bool{}
-	pause := time.Millisecond
+	pause := time.Millisecond // between two walks over the tree: what is not our child does not tell us that it has ended
 	passes := 0
 	for emptyWalks := 0; ; {
 		sig := syscall.SIGTERM

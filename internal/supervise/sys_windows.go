@@ -127,7 +127,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		return 0, nil
 	}
 	p.handle.job.terminate()
-	pause := time.Millisecond
+	pause := time.Millisecond // a job does not tell when it is empty, so it is polled
 	for begin := time.Now(); ; pause = min(2*pause, 20*time.Millisecond) {
 		if left = p.handle.job.members(); len(left) == 0 || time.Since(begin) > killTimeout {
 			break

@@ -173,7 +173,7 @@ func (p Proc) markers() []string {
 	if p.kernel || p.zombie {
 		return nil
 	}
-	// While a process executes another program it has no environment for a moment.
+	// While a process executes another program it has no environment for a moment, whose end nothing tells.
 	for pause := 50 * time.Microsecond; ; pause *= 2 {
 		environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
 		if err != nil || len(environ) > 0 || pause > time.Millisecond {

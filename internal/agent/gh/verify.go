@@ -59,7 +59,7 @@ func pauses(host string) []time.Duration {
 func tryLook(ctx context.Context, pause time.Duration, look func() (string, error)) (url string, err error) {
 	for try := range 5 {
 		if try > 0 {
-			if stop := retry.Sleep(ctx, pause<<(try-1)); stop != nil {
+			if stop := retry.Sleep(ctx, retry.Policy{BaseDelay: pause}.Backoff(try-1)); stop != nil {
 				return "", stop
 			}
 		}

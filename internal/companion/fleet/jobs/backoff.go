@@ -14,7 +14,7 @@ import (
 
 // backOff is how long to wait after so many failures in a row: from 0.1 s up to 5 s, spread so that the machines of a fleet do not come back together.
 func backOff(failures int) time.Duration {
-	d := min(5*time.Second, 100*time.Millisecond<<min(failures-1, 6))
+	d := retry.Policy{BaseDelay: 100 * time.Millisecond, MaxDelay: 5 * time.Second}.Backoff(failures - 1)
 	return d/2 + rand.N(d/2)
 }
 

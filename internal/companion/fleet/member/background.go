@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/retry"
 )
 
 const (
@@ -24,7 +25,9 @@ func (s *session) shipLog(ctx context.Context) {
 	var was logMark
 	var pruned time.Time
 	shipped := time.Now()
-	for pause := shipEvery; ; {
+	policy := retry.Policy{BaseDelay: 2 * shipEvery, MaxDelay: 10 * maxPause}
+	for failures := 0; ; {
+		pause := shipEvery
 		if time.Since(shipped) > time.Minute { // what is left of a torn line in a file that was moved aside counts after a while
 			was, shipped = logMark{}, time.Now()
 		}
@@ -33,11 +36,12 @@ func (s *session) shipLog(ctx context.Context) {
 		case ctx.Err() != nil || errors.Is(err, store.ErrStale):
 			return
 		case err != nil:
-			if was, pause = (logMark{}), min(2*pause, 10*maxPause); pause > 2*maxPause { // a session that has lost its connection is over by then
+			was, pause = logMark{}, policy.Backoff(failures)
+			if failures++; pause > 2*maxPause { // a session that has lost its connection is over by then
 				s.sayOnce(message.FleetLocalTrouble("the log", err))
 			}
 		default:
-			pause = shipEvery
+			failures = 0
 		}
 		select {
 		case <-ctx.Done():
