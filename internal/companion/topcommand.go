@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/top"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/config"
@@ -46,7 +48,9 @@ func topCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	}
 	own, _ := config.Prices() // a mistake in the file is not what is asked for here
 	opened := &state.State{Dir: dir, Prices: own}
-	t := &topSource{view: view.Source{State: opened}, ledger: top.Ledger{Path: opened.LogPath()}}
+	lazyGC()
+	t := &topSource{view: view.Source{State: opened}}
+	defer t.close()
 	switch {
 	case a.on("json"):
 		snapshot, err := t.json()
@@ -89,8 +93,7 @@ const leftInterval = 10 * time.Second
 
 // topSource is what belay top shows, and does.
 type topSource struct {
-	view   view.Source
-	ledger top.Ledger
+	view view.Source
 
 	mu       sync.Mutex
 	left     []supervise.Record
@@ -129,7 +132,7 @@ func (t *topSource) json() (topJSON, error) {
 		return s, err
 	}
 	s.Budgets = append([]overview.Budget{}, budgets...)
-	s.Today, err = t.ledger.Today(now)
+	s.Today, err = t.today(now)
 	return s, err
 }
 
@@ -150,11 +153,46 @@ func (t *topSource) Snapshot() top.Snapshot {
 	for _, b := range budgets {
 		s.Budgets = append(s.Budgets, topBudget(b))
 	}
-	s.Today, err = t.ledger.Today(now)
+	s.Today, err = t.today(now)
 	if trouble = errors.Join(trouble, err); trouble != nil {
 		s.Trouble = strings.ReplaceAll(trouble.Error(), "\n", "; ")
 	}
 	return s
+}
+
+// today is what the record has of the day of now.
+func (t *topSource) today(now time.Time) (top.Spend, error) {
+	s := top.Spend{Since: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())}
+	dir := t.view.State.Dir
+	if t.view.DB == nil {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return s, nil // nothing has ever run
+		}
+		d, err := db.Open(dir)
+		if err != nil {
+			return s, openTrouble(dir, err)
+		}
+		t.view.DB = d
+	}
+	var trouble error
+	for _, text := range t.view.DB.Said {
+		trouble = errors.Join(trouble, errors.New(text))
+	}
+	ctx := context.Background()
+	_, err := t.view.DB.Fold(ctx)
+	trouble = errors.Join(trouble, err)
+	_, sum, err := t.view.DB.Stats(ctx, db.Filter{Since: s.Since}, db.ByDay, now.Location())
+	s.Runs, s.Failed, s.Attempts, s.InputTokens, s.OutputTokens = sum.Invocations, sum.Invocations-sum.Succeeded, sum.Attempts, sum.Usage.InputTokens, sum.Usage.OutputTokens
+	if s.Estimated, s.Unknown = sum.EstimatedCosts, sum.UnknownCosts; sum.Usage.CostUSD != nil {
+		s.CostUSD = *sum.Usage.CostUSD
+	}
+	return s, errors.Join(trouble, err)
+}
+
+func (t *topSource) close() {
+	if t.view.DB != nil {
+		t.view.DB.Close()
+	}
 }
 
 // runs are those under way and what killed ones have left, as far as that is known.

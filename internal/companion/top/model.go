@@ -258,12 +258,5 @@ func (m *Model) askReset() {
 	}
 }
 
-func count(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
 // shortID is the end of an id: runs that begin together differ there, not at the front.
 func shortID(id string) string { return id[max(0, len(id)-8):] }

@@ -23,6 +23,7 @@ type session struct {
 	messages chan tea.Msg
 	ended    chan struct{}
 	mu       sync.Mutex
+	shown    string
 	looks    int
 	did      []Action
 	snapshot func() Snapshot
@@ -65,6 +66,9 @@ func (d *session) start() {
 				return
 			}
 			_, cmd := d.screen.Update(m)
+			d.mu.Lock()
+			d.shown = ansi.Strip(d.screen.View().Content)
+			d.mu.Unlock()
 			d.run(cmd)
 		}
 	}()
@@ -108,8 +112,10 @@ func letter(r rune) tea.Key { return tea.Key{Code: r, Text: string(r)} }
 func (d *session) sees(part string) {
 	d.t.Helper()
 	synctest.Wait()
-	if text := ansi.Strip(d.screen.View().Content); !strings.Contains(text, part) {
-		d.t.Errorf("the screen does not show %q:\n%s", part, text)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !strings.Contains(d.shown, part) {
+		d.t.Errorf("the screen does not show %q:\n%s", part, d.shown)
 	}
 }
 
