@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -100,6 +101,15 @@ func (p *picture) control(parameters string, final byte) {
 		p.x = n - 1
 	case 'd':
 		p.y = n - 1
+	case 'P', '@': // deletes or inserts characters
+		line := (*lines)[p.y]
+		at := min(p.x, len(line))
+		if final == '@' {
+			line = slices.Insert(line, at, slices.Repeat([]rune{' '}, n)...)
+		} else {
+			line = slices.Delete(line, at, min(at+n, len(line)))
+		}
+		(*lines)[p.y] = line
 	case 'X': // erases characters
 		x := p.x
 		for range n {
@@ -310,9 +320,6 @@ func TestTop_Suspended(t *testing.T) {
 		s.send(ctrlZ)
 		s.expect(`Stopped`)
 		s.restored(modes, 148)
-		s.send("bg\r") // it draws nothing there
-		s.expect(`belay top.*&\r\n`)
-		s.restored(modes, 0)
 		s.send("fg\r")
 	}
 	s.sees("q quit", "nothing is running")
