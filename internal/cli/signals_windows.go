@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -46,12 +47,12 @@ func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)
 	}
 }
 
-func interrupt(sig syscall.Signal) *engine.Interrupt {
+func interrupt(sig syscall.Signal) *belaytype.Interrupt {
 	name := "Ctrl-C"
 	if sig == syscall.SIGTERM {
 		name = "SIGTERM"
 	}
-	return &engine.Interrupt{Signal: int(sig), Name: name}
+	return &belaytype.Interrupt{Signal: int(sig), Name: name}
 }
 
 func endAsShellExpects(io.Reader, int) {}
