@@ -155,7 +155,7 @@ type variable struct {
 	value string
 }
 
-// variables are those of the CLI's own that are set to anything, in its order.
+// variables are the variables of the CLI's own that are set to anything, in its order.
 func (a *Agent) variables(cli *agent.Descriptor) (vars []variable) {
 	env := a.Env
 	if env == nil {

@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
 
-// cliArrows are those of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
+// cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
 var cliArrows = []string{"internal/agent", "internal/clientfile", "internal/price", "internal/safefile", "internal/supervise", "retry", "verdict"}
 

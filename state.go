@@ -168,7 +168,7 @@ func classOf(err error) (class verdict.Class, retryable bool) {
 // The message and the values of context are redacted and bounded. What by its name is a prompt, an input, an output or an
 // environment is kept as hash and size only.
 //
-// The classification is that of [Classify]. The error says that the record could not be written. A nil err is nothing to
+// It is classified as by [Classify]. The error says that the record could not be written. A nil err is nothing to
 // handle, and a nil State keeps no record.
 func (s *State) HandleError(err error, session Session, context map[string]any) (Classification, error) {
 	c := classify(err)

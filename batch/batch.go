@@ -41,7 +41,7 @@ type Task struct {
 // Result is what has become of a task.
 type Result struct {
 	Task Task
-	// Result is that of the run; nil for a task that was skipped.
+	// Result is the result of the run; nil for a task that was skipped.
 	*belay.Result
 	// Err is nil if the task is done, and otherwise what [belay.Runner.Run] has returned.
 	Err error

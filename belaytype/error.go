@@ -15,7 +15,7 @@ import (
 type Error struct {
 	// Invocation is the id of the run, as the log has it.
 	Invocation string
-	// Verdict is that of the last attempt.
+	// Verdict is the verdict of the last attempt.
 	Verdict verdict.Verdict
 	// Message says what happened, in one line.
 	Message string

@@ -9,13 +9,13 @@ import (
 )
 
 // Result is what became of a command. Its JSON is described in docs/json.md: the tags are the names there, and error_type,
-// retryable, sent, provider, model and http_status are those of Verdict.
+// retryable, sent, provider, model and http_status come from Verdict.
 type Result struct {
 	ID      string `json:"id"`
 	Success bool   `json:"success"`
 	// Output is the standard output of the attempt that counted, or an agent's answer, where it was held or kept; else nil.
 	Output *Output `json:"result"`
-	// Verdict is that of the last attempt.
+	// Verdict is the verdict of the last attempt.
 	Verdict verdict.Verdict `json:"-"`
 	// Error is what went wrong, in words; empty on success. The error that came with the result says more.
 	Error string `json:"error"`

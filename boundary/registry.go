@@ -60,7 +60,7 @@ func (r *Registry[R]) Fire(ctx context.Context, e Event) []Outcome[R] {
 	return outcomes
 }
 
-// Results are those of the handlers that have returned one, in order.
+// Results are the results of the handlers that have returned one, in order.
 func Results[R any](outcomes []Outcome[R]) []R {
 	var good []R
 	for _, o := range outcomes {

@@ -13,7 +13,7 @@ var ErrOpen = errors.New("circuit breaker open")
 // OpenError says why a call was refused and how long that will last. Treat it as read-only: calls that are refused
 // for the same reason may share one.
 type OpenError struct {
-	// Name is that of the [Breaker]; empty if it has none.
+	// Name is the name of the [Breaker]; empty if it has none.
 	Name string
 
 	// Phase is Open, or HalfOpen where the probe is out.

@@ -15,7 +15,7 @@ const (
 )
 
 // Take takes one of n slots of a key in the holder's name, as [Slots.Take] does: they are beside its state. While the machine is a member of a fleet, the
-// slots are those of all its machines: one that is not leased to this machine is asked for.
+// slots are the slots of all its machines: one that is not leased to this machine is asked for.
 func (f *Files) Take(key string, n int, holder string) (*Slot, error) {
 	slots := Slots{Dir: f.Dir, shared: gatefile.Leased(f.Dir)}
 	slot, err := slots.Take(key, n, holder)

@@ -111,7 +111,7 @@ func (t *target) open(version string) {
 	}
 }
 
-// figures are those of one target.
+// figures are the figures of one target.
 type figures struct {
 	each []time.Duration
 	all  time.Duration

@@ -174,7 +174,7 @@ func (f *processRun) play(r *run) {
 	f.starts = len(starts)
 }
 
-// args are those of belay.
+// args are the arguments of belay.
 func (f *processRun) args() []string {
 	p := &f.Policy
 	args := []string{"run", "--result-file", "result", "--no-gate", "--log-dir", "none", "--reap", "--jitter", "none", "--max-retries", strconv.Itoa(max(p.MaxRetries, 0)),

@@ -212,7 +212,7 @@ func (s *screen) restored(modes string, code int) {
 	}
 }
 
-// process is that of a command on a screen, by what its arguments match.
+// process is the process of a command on a screen, by what its arguments match.
 func (s *screen) process(pattern string) int {
 	s.t.Helper()
 	pid := 0

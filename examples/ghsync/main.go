@@ -77,7 +77,7 @@ func open(name string) (Plan, error) {
 	return ReadPlan(f)
 }
 
-// policy is that of gh with a number of retries, those for limits included.
+// policy is the policy of gh with a number of retries, those for limits included.
 func policy(retries int) retry.Policy {
 	p, _ := retry.Preset("gh")
 	p.MaxRetries, p.CountThrottles = retries, true

@@ -49,7 +49,7 @@ type Listener interface {
 	Env() []string
 	// Stderr takes what the command writes there and passes on to user what is the user's. Close passes on the rest.
 	Stderr(user io.Writer) io.WriteCloser
-	// Version is that of the CLI, as far as it has told.
+	// Version is the version of the CLI, as far as it has told.
 	Version() string
 	// Requests is how many requests the attempt has made, as far as the command has told.
 	Requests() int

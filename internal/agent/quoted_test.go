@@ -70,7 +70,7 @@ func inJSON(text string) string {
 	return string(data)
 }
 
-// claudeEvents are those of a run in which the model has said something and a tool has printed something.
+// claudeEvents are the events of a run in which the model has said something and a tool has printed something.
 func claudeEvents(said, printed string) string {
 	const id = `"session_id":"5a0f7d1e-0000-4000-8000-000000000001","uuid":"u",`
 	return strings.Join([]string{

@@ -9,10 +9,10 @@ import (
 type Meaning uint8
 
 const (
-	// OwnMeaning is that of an option which only its CLI understands, or which restricts what the CLI may do. It is the zero value:
+	// OwnMeaning is the meaning of an option which only its CLI understands, or which restricts what the CLI may do. It is the zero value:
 	// what is not known to be harmless counts as a restriction.
 	OwnMeaning Meaning = iota
-	// NoMeaning is that of an option which others need not be told: it is about what the CLI shows of its work.
+	// NoMeaning is the meaning of an option which others need not be told: it is about what the CLI shows of its work.
 	NoMeaning
 	// ModelMeaning says which model works, and how; every CLI has its own.
 	ModelMeaning

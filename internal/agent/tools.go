@@ -61,7 +61,7 @@ type openTool struct {
 	argument    string
 }
 
-// Begin says that a tool has been called. The id is that of the call.
+// Begin says that a tool has been called. The id names the call.
 func (t *Tools) Begin(id, name string) {
 	if _, again := t.open[id]; again {
 		return

@@ -46,7 +46,7 @@ type Raised struct {
 
 // State is what is known of one integration. The zero value knows of no failure.
 type State struct {
-	// Times are those of the last failures, oldest first; no more than it takes for an alert.
+	// Times are the times of the last failures, oldest first; no more than it takes for an alert.
 	Times []time.Time `json:"times,omitempty"`
 	// Above is until when the failures within the time have been, or will be, enough for an alert. Zero if they never were.
 	Above time.Time `json:"above,omitzero"`

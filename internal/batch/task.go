@@ -25,7 +25,7 @@ type Task struct {
 	Prompt string
 	// Args are further arguments of the command, or a whole command if the batch has none.
 	Args []string
-	// Cwd, Env, Profile, Model, Name and Tags are those of this task alone; Env adds to the environment.
+	// Cwd, Env, Profile, Model, Name and Tags belong to this task alone; Env adds to the environment.
 	Cwd                  string
 	Env                  map[string]string
 	Profile, Model, Name string

@@ -159,7 +159,7 @@ func oneResults(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// isUnread reports whether an error is that of a file which cannot be read.
+// isUnread reports whether an error says that a file cannot be read.
 func isUnread(err error) bool {
 	_, isPath := errors.AsType[*fs.PathError](err)
 	_, isRefused := errors.AsType[*safefile.Error](err)

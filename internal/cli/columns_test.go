@@ -22,7 +22,7 @@ import (
 
 var updateTables = flag.Bool("update-tables", false, "write the golden files of tables anew")
 
-// tables are those of all commands, with rows as long as they get.
+// tables are the tables of all commands, with rows as long as they get.
 func tables() map[string]term.Sheet {
 	usd := func(v float64) *float64 { return &v }
 	var bars []term.Bar

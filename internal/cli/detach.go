@@ -214,7 +214,7 @@ func readAhead(ctx context.Context, in io.Reader, silence time.Duration, silent 
 	}
 }
 
-// detachment is the run that a detached belay is for. A nil one is that of a belay that was not detached.
+// detachment is the run that a detached belay is for. It is nil in a belay that was not detached.
 type detachment struct {
 	id     string
 	at     time.Time
@@ -226,7 +226,7 @@ type detachment struct {
 // detachmentKey is the key of a detachment in a context.
 type detachmentKey struct{}
 
-// detachmentOf is the detached run that the context is that of; nil if it is none.
+// detachmentOf is the detached run that the context belongs to; nil if there is none.
 func detachmentOf(ctx context.Context) *detachment {
 	d, _ := ctx.Value(detachmentKey{}).(*detachment)
 	return d

@@ -6,7 +6,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
-// fleetFlags are those of commands that can also show the whole fleet, which belayd does.
+// fleetFlags are the flags of commands that can also show the whole fleet, which belayd does.
 type fleetFlags struct {
 	on  bool
 	dsn string

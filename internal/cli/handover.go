@@ -79,7 +79,7 @@ func addFlags(cmd *cobra.Command, c belayd.Command) {
 	}
 }
 
-// givenFlags are those of the table that were given, to be passed on.
+// givenFlags are the flags of the table that were given, to be passed on.
 func givenFlags(cmd *cobra.Command, c belayd.Command) (passed []string) {
 	for _, f := range c.Flags {
 		if given := cmd.Flags().Lookup(f.Name); !f.Hidden && given.Changed {

@@ -52,7 +52,7 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 	return code
 }
 
-// hookFlags are those of a call.
+// hookFlags are the flags of a call.
 type hookFlags struct {
 	timeout                    time.Duration
 	name                       string

@@ -70,7 +70,7 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 	return cmd
 }
 
-// mcpServers are those of all living proxies that share this state directory.
+// mcpServers are the servers of all living proxies that share this state directory.
 func mcpServers() ([]mcpServer, error) {
 	records, err := openRecords()
 	if err != nil {

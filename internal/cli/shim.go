@@ -82,7 +82,7 @@ func shimNames() (names []string) {
 	return names
 }
 
-// agentNames are those of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
+// agentNames are the names of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
 // linked only by its name.
 func agentNames() (names []string) {
 	for _, d := range profile.All() {

@@ -38,7 +38,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return Run(ctx, args[1:], stdin, stdout, stderr)
 }
 
-// shimCall is a call of a CLI by the name that a shim has. A nil one is that of belay by its own name.
+// shimCall is a call of a CLI by the name that a shim has. It is nil where belay was called by its own name.
 type shimCall struct {
 	std   stdio.Streams
 	name  string   // of the CLI
@@ -50,7 +50,7 @@ type shimCall struct {
 // shimKey is the key of a shimCall in a context.
 type shimKey struct{}
 
-// shimCallOf returns the call of a CLI that the context is that of; nil if it is none.
+// shimCallOf returns the call of a CLI that the context belongs to; nil if there is none.
 func shimCallOf(ctx context.Context) *shimCall {
 	c, _ := ctx.Value(shimKey{}).(*shimCall)
 	return c

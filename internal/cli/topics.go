@@ -16,7 +16,7 @@ type topic struct {
 	text        func() string // nil if the command of that name explains it
 }
 
-// topics are those of belay help, in the order of the list there.
+// topics are the topics of belay help, in the order of the list there.
 var topics = []topic{
 	{"verdicts", "What Belay makes of an outcome: the classes, and what follows", []string{"verdict", "classes", "class"}, verdictsText},
 	{"gates", "How processes share one limit", []string{"gate", "breaker"}, nil},
@@ -55,7 +55,7 @@ type ClassMeaning struct {
 	Meaning, Following string
 }
 
-// ClassMeanings are those of all classes, for belay help verdicts and docs/verdicts.md.
+// ClassMeanings are the meanings of all classes, for belay help verdicts and docs/verdicts.md.
 func ClassMeanings() []ClassMeaning {
 	const final, retried, once = "not retried", "retried", "retried once"
 	return []ClassMeaning{

@@ -59,7 +59,7 @@ func install(t testing.TB, l clientfile.Location, before, belay string) string {
 	return string(edit.After)
 }
 
-// names are those of all entries: so belay is put in front of those, too, for which that has to be said.
+// names are the names of all entries: so belay is put in front of those, too, for which that has to be said.
 func names(f *clientfile.File) (list []string) {
 	for _, e := range f.Entries {
 		list = append(list, e.Name)

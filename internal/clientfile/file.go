@@ -22,9 +22,9 @@ type File struct {
 
 // Entry is a hook or a server of a file.
 type Entry struct {
-	// Name is that of a server; of a hook, what its failures are counted by.
+	// Name is the name of a server; of a hook, what its failures are counted by.
 	Name string
-	// Event, Matcher and Type are those of a hook.
+	// Event, Matcher and Type belong to a hook.
 	Event, Matcher, Type string
 	Line                 int
 	Command              string // as the client starts it now

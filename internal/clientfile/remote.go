@@ -29,7 +29,7 @@ type Remote struct {
 
 // RemoteKind is one way to write a server that is called over the network.
 type RemoteKind struct {
-	// Key is that of the URL, Type the value of "type"; empty if there is none.
+	// Key is the key of the URL, Type the value of "type"; empty if there is none.
 	Key, Type string
 	// Flag is the flag of `belay mcp` that says the same. No two kinds of a client have the same, not even in how it is written:
 	// Uninstall tells by it which kind there was.
@@ -200,7 +200,7 @@ func (p *remoteParts) hasCredential() bool {
 	return slices.ContainsFunc(slices.Concat(p.names, p.varNames), func(h headerName) bool { return isCredential(h.name) })
 }
 
-// flags are those of belay mcp for the server, up to its URL. A header of which the table is written without quotes is one word,
+// flags are the flags of belay mcp for the server, up to its URL. A header of which the table is written without quotes is one word,
 // others are two.
 func (p *remoteParts) flags() (words []string) {
 	words = strings.Fields(p.kind.Flag)

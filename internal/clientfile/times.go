@@ -11,7 +11,7 @@ type Grant struct {
 	Seconds float64            // for a hook that has no time of its own
 	Events  map[string]float64 // the same for some events
 	Max     map[string]float64 // the most that a hook may have at some events
-	// Unit is that of a hook's own time in the file; 0 means seconds.
+	// Unit is the unit of a hook's own time in the file; 0 means seconds.
 	Unit time.Duration
 }
 

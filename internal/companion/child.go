@@ -31,7 +31,7 @@ func superviseChild(ctx context.Context, spec supervise.Spec) (int, error) {
 	return exit.ShellCode(), err
 }
 
-// placement is that of a command which takes care of the terminal itself, as belay run does.
+// placement is the placement of a command which takes care of the terminal itself, as belay run does.
 func (c caller) placement() supervise.Placement {
 	if stdio.IsTerminal(c.In) || stdio.IsTerminal(c.Out) || stdio.IsTerminal(c.Err) {
 		return supervise.TerminalPlacement()
@@ -39,7 +39,7 @@ func (c caller) placement() supervise.Placement {
 	return supervise.OwnGroup
 }
 
-// shared is that of one of several commands that run at a time.
+// shared is the placement of one of several commands that run at a time.
 func (c caller) shared() supervise.Placement {
 	if p := c.placement(); p == supervise.OwnGroup {
 		return p

@@ -56,11 +56,11 @@ var auditColumns = []term.Column{timeColumn, {Heading: "ACTOR", Drop: 2}, {Headi
 	{Heading: "KIND", Kind: term.Whole, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
 	{Heading: "CONTEXT", Kind: term.Note}}
 
-// demoColumns are those of the lines of the log that the demo shows, by the names of their fields.
+// demoColumns are the columns of the lines of the log that the demo shows, by the names of their fields.
 var demoColumns = []term.Column{{Heading: "TIMESTAMP", Kind: term.Time}, {Heading: "COMMAND"}, number("ATTEMPT", 0),
 	{Heading: "STATUS", Kind: term.Whole}, {Heading: "ERROR_TYPE", Kind: term.Whole}, number("WAIT_TIME", 0)}
 
-// requestColumns are those of a rehearsal.
+// requestColumns are the columns of a rehearsal.
 func requestColumns(about string) []term.Column {
 	return []term.Column{{Heading: "#", Kind: term.Number}, {Heading: "AT", Kind: term.Number}, {Heading: "GAP", Kind: term.Number}, {Heading: "REQUEST", Kind: term.Path, Min: 8},
 		{Heading: about, Kind: term.Path, Drop: 1}, {Heading: "STEP", Min: 14}, {Heading: "ANSWER", Kind: term.Whole, Gist: withoutTime},

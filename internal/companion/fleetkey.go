@@ -74,7 +74,7 @@ func fleetKeyAddCommand(ctx context.Context, from caller, args *arguments) (int,
 	return 0, term.Line(from.Out, fmt.Sprintf("the key of %s is in %s; on the machine that submits, it belongs in .config/belay/fleet.key", name, path))
 }
 
-// submitterTable is that of belay fleet key list.
+// submitterTable is the table of belay fleet key list.
 var submitterTable = []term.Column{{Heading: "NAME"}, {Heading: "CREATED", Kind: term.Time}}
 
 // fleetKeyListCommand is belay fleet key list.

@@ -82,7 +82,7 @@ func (c caller) sayAway(ctx context.Context, s *store.Store) error {
 	return err
 }
 
-// fleetPsTable is that of belay ps, with machines.
+// fleetPsTable is the table of belay ps, with machines.
 var fleetPsTable = []term.Column{machineColumn, {Heading: "ID", Kind: term.Whole, Style: term.Faint}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
 	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38}}
 
@@ -137,7 +137,7 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overvie
 	}), nil
 }
 
-// fleetGateTable is that of belay gates.
+// fleetGateTable is the table of belay gates.
 var fleetGateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, {Heading: "STATE", Kind: term.Whole}, {Heading: "SINCE", Kind: term.Whole, Drop: 1},
 	{Heading: "UNTIL", Kind: term.Whole}, {Heading: "WAITING", Kind: term.Number}, {Heading: "ON", Kind: term.Path, Drop: 2}, {Heading: "REASON", Kind: term.Note}}
 

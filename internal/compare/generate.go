@@ -223,7 +223,7 @@ func (g *generator) flags() []string {
 	return f
 }
 
-// limits are those of time. An act that hangs needs one that ends it; others end long before.
+// limits are the limits of time. An act that hangs needs one that ends it; others end long before.
 func (g *generator) limits(f *[]string) {
 	if g.hangs {
 		switch g.IntN(4) {

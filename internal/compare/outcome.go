@@ -155,7 +155,7 @@ func (o outcome) get(name string) string {
 	return none
 }
 
-// names are those of all outcomes, in the order of the report.
+// names are the names of all outcomes, in the order of the report.
 func names(all ...outcome) []string {
 	set := map[string]bool{}
 	for _, o := range all {

@@ -239,7 +239,7 @@ func left(dir string) (names []string) {
 	return names
 }
 
-// processes are those of the script that still run.
+// processes are the processes of the script that still run.
 func processes(dir string) (list []process) {
 	for _, line := range lines(filepath.Join(dir, "processes")) {
 		var p process
@@ -263,7 +263,7 @@ func endProcesses(dir string) {
 	}
 }
 
-// lines are those of a file that need not be there.
+// lines are the lines of a file that need not be there.
 func lines(path string) (list [][]byte) {
 	data, _ := os.ReadFile(path)
 	for line := range bytes.Lines(data) {

@@ -60,7 +60,7 @@ func (u Unread) String() string {
 	return fmt.Sprintf("%s is not a setting%s", u.Var, message.DidYouMean(u.Instead))
 }
 
-// unread are those of the environment, in order.
+// unread are the variables of the environment that were not read, in order.
 func unread(env map[string]string) (list []Unread) {
 	for name := range env {
 		if slices.Contains(otherVars, name) {

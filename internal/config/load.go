@@ -43,7 +43,7 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	return user.Load(given, profile)
 }
 
-// UserSettings are those of the user's file. To read it makes the profiles known that it declares.
+// UserSettings are the settings of the user's file. To read it makes the profiles known that it declares.
 type UserSettings struct{ *file }
 
 // ReadUser reads the user's file, for those who have to know its profiles before they know which settings to load.

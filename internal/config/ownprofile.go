@@ -69,7 +69,7 @@ func declares(table map[string]any, builtIn bool) bool {
 	return slices.ContainsFunc(definitionKeys, func(key string) bool { _, ok := table[key]; return ok && key != "prompt" })
 }
 
-// commandTaken says that a command of the profile is that of another one.
+// commandTaken says that a command of the profile belongs to another one.
 func commandTaken(d *custom.Definition, others []*agent.Descriptor) (key string, err error) {
 	for _, command := range d.Commands {
 		if profile.IsBuiltIn(command) {

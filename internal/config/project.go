@@ -147,7 +147,7 @@ type projectValue struct {
 	from string
 }
 
-// projectValues are those of the file for a profile, by setting. A preset is the values that it stands for, as far as they are
+// projectValues are the values of the file for a profile, by setting. A preset is the values that it stands for, as far as they are
 // not given beside it.
 func (s *Settings) projectValues(f *file, name string) map[string]projectValue {
 	values := map[string]projectValue{}

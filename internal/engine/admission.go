@@ -17,7 +17,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// admission is the right to start one attempt. The zero value is that of a call without a gate.
+// admission is the right to start one attempt. A call without a gate has the zero value.
 type admission struct {
 	pass *gate.Pass
 	slot *gate.Slot

@@ -74,7 +74,7 @@ type ending struct {
 // started reports whether there was a process.
 func (e *ending) started() bool { return e.process != nil }
 
-// start starts the command once and waits for it. The admission is that of the attempt.
+// start starts the command once and waits for it. The admission belongs to the attempt.
 func (cand *candidate) start(n int, l launch, ad admission) ending {
 	c := cand.call
 	path, err := c.runner.starter().Look(l.args[0], c.command.Dir)

@@ -68,7 +68,7 @@ type Runner struct {
 	Scope  string
 	OnBusy belaytype.OnBusy
 
-	// ID is that of the one invocation that this runner is for, see [NewID]; empty means that each gets an id of its own.
+	// ID is the id of the one invocation that this runner is for, see [NewID]; empty means that each gets an id of its own.
 	ID string
 
 	// Schedule says when the first attempt may start; the zero value means at once. Postponed, if not nil, is told what

@@ -73,7 +73,7 @@ func newSpending(c *call, outer string, shared *budget.Book) *spending {
 	return s
 }
 
-// runTerms are those of what a run may cost: nothing more is started once the cost of an attempt is not known.
+// runTerms are the terms of what a run may cost: nothing more is started once the cost of an attempt is not known.
 func runTerms(limit float64) *budget.Terms { return &budget.Terms{Limit: limit, Strict: true} }
 
 // budgetRef names a book: that of a run, or of a budget.

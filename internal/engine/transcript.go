@@ -55,7 +55,7 @@ type transcript interface {
 	silent(why string) bool
 	// describe puts into a line of the log what the output tells.
 	describe(e *journal.Entry, a *agent.Account)
-	// version is that of the CLI, where it has told.
+	// version is the version of the CLI, where it has told.
 	version() string
 }
 

@@ -29,7 +29,7 @@ type Job struct {
 	// Flags are settings of belay run, by name.
 	Flags map[string]string `json:"flags,omitempty"`
 	Tags  map[string]string `json:"tags,omitempty"`
-	// Needs are those of the task, which others can change where the queue has them. Nil says nothing: a Belay that does not know the field has submitted it.
+	// Needs are the needs of the task, which others can change where the queue has them. Nil says nothing: a Belay that does not know the field has submitted it.
 	Needs []string `json:"needs,omitzero"`
 	// Expires is when no machine may begin it any more, by PostgreSQL's clock; zero if it does not expire.
 	Expires time.Time `json:"expires,omitzero"`
@@ -212,7 +212,7 @@ type Outcome struct {
 	Begun string `json:"begun,omitempty"`
 	// Paid is what earlier attempts have cost, as far as is known. The cost in Result is that of the last one.
 	Paid float64 `json:"paid_usd,omitempty"`
-	// Result is that of belay run; nil if none was written.
+	// Result is the result of belay run; nil if none was written.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Text is in place of Result where that is large.
 	Text *Text `json:"text,omitempty"`

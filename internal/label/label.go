@@ -33,7 +33,7 @@ const (
 	maxAll   = 1000
 )
 
-// Labels are those of one run. The zero value has none.
+// Labels are the labels of one run. The zero value has none.
 type Labels struct {
 	Name string
 	Tags map[string]string

@@ -45,7 +45,7 @@ type Outgoing struct {
 	ID     string // of a request, as JSON; empty for a notification or an answer
 	Method string // empty for an answer
 	Name   string // of the tool, prompt or resource that is meant
-	// Version is that of the protocol: the one that the request names, or else the one that the session has agreed on.
+	// Version is the version of the protocol: the one that the request names, or else the one that the session has agreed on.
 	Version string
 	// Modern says that the request names its version, as from 2026-07-28 on.
 	Modern bool

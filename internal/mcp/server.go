@@ -149,7 +149,7 @@ func (c *core) serverNotification(m *message) {
 	c.out.toClient(m.parts...)
 }
 
-// overToken says whether a progress token is that of a call that is over.
+// overToken says whether a progress token belongs to a call that is over.
 func (c *core) overToken(token string) bool {
 	for _, t := range c.late {
 		if t == token && t != "" {

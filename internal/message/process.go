@@ -49,7 +49,7 @@ func Cancelled(id, command string) string { return fmt.Sprintf("asked %s (%s) to
 // NoRun says that no run has that id.
 func NoRun(id string) string { return fmt.Sprintf("no run has the id %q", id) }
 
-// SeveralRuns says that an id is that of several runs.
+// SeveralRuns says that an id stands for several runs.
 func SeveralRuns(n int, id string) string { return fmt.Sprintf("%d runs match the id %q", n, id) }
 
 // StillDoing says that an agent is still running, for how long, and what it does.

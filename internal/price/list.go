@@ -40,7 +40,7 @@ type Row struct {
 	Price
 }
 
-// Rows are those of the list that is built in, and the day on which they were compared with their sources.
+// Rows are the rows of the list that is built in, and the day on which they were compared with their sources.
 func Rows() (rows []*Row, checked time.Time) {
 	l := builtIn()
 	for _, v := range l.Vendors {
@@ -52,7 +52,7 @@ func Rows() (rows []*Row, checked time.Time) {
 // Holds reports whether the price is the one in force on a day.
 func (r *Row) Holds(day time.Time) bool { return builtIn().row(r.Model, day) == r }
 
-// IsOf reports whether the price is that of the model, by any of its names.
+// IsOf reports whether the price is one of the model, by any of its names.
 func (r *Row) IsOf(model string) bool {
 	for _, name := range spellings(model) {
 		if name == r.Model || slices.Contains(r.Aliases, name) {

@@ -28,7 +28,7 @@ func declared() []*agent.Descriptor {
 	return nil
 }
 
-// IsBuiltIn reports whether a name is that of a profile which no file can declare.
+// IsBuiltIn reports whether a name belongs to a profile which no file can declare.
 func IsBuiltIn(name string) bool {
 	return name == generic.Name || slices.ContainsFunc(registry, func(d *agent.Descriptor) bool { return d.Name == name })
 }

@@ -12,7 +12,7 @@ import (
 
 // Known is what one run is known to keep secret: values of its environment and command line that are credentials by their names
 // or their looks, and its prompt. They are taken out of a text wherever they stand in it, besides what [Text] takes out. A nil
-// Known is that of this process: its environment and its command line.
+// Known knows the secrets of this process: its environment and its command line.
 //
 // Nothing is looked at before the first text is: a run that succeeds has none.
 type Known struct {

@@ -101,7 +101,7 @@ func hasStem(name []byte) bool {
 	return false
 }
 
-// isSourceFile reports whether a name is that of a file that compilers and interpreters complain of: secret.go:12 is a place.
+// isSourceFile reports whether a name is one of a file that compilers and interpreters complain of: secret.go:12 is a place.
 func isSourceFile(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 1 || len(name)-dot > 6 {

@@ -12,7 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// Streams are those of one call. An *os.File is handed to commands as it is, so that they have the same terminal, pipe or
+// Streams are the streams of one call. An *os.File is handed to commands as it is, so that they have the same terminal, pipe or
 // file as without us; for Out that is its [Output.Raw].
 type Streams struct {
 	In  io.Reader

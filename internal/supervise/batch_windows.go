@@ -13,7 +13,7 @@ import (
 // maxShim bounds what is read of a batch file; those of npm have a few hundred bytes.
 const maxShim = 16 << 10
 
-// isBatch reports whether the path is that of a batch file.
+// isBatch reports whether the path names a batch file.
 func isBatch(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".bat", ".cmd":

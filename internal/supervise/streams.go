@@ -14,7 +14,7 @@ type streams struct {
 	pumps  []*pump
 }
 
-// nullDevice is that of all commands that get it.
+// nullDevice is shared by all commands that get it.
 var nullDevice struct {
 	mu   sync.Mutex
 	file *os.File

@@ -89,7 +89,7 @@ func lastPID() int {
 	return last
 }
 
-// isProcess reports whether pid is that of a process and not of a further thread.
+// isProcess reports whether pid belongs to a process and not to a further thread.
 func isProcess(pid int) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	return err == nil && bytes.Contains(data, []byte("\nTgid:\t"+strconv.Itoa(pid)+"\n"))

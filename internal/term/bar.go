@@ -9,7 +9,7 @@ import (
 type Bar struct {
 	Length float64 // 1 for the longest
 	Full   float64 // the part of that length, from 0 to 1, that is full
-	// Style is that of the full part, and Rest that of the other one.
+	// Style is the style of the full part, Rest the style of the other one.
 	Style, Rest Style
 }
 

@@ -38,7 +38,7 @@ func Columns(w io.Writer) int {
 	return 0
 }
 
-// minWidth is that of the narrowest terminal that tables are made for: a number with its unit fits.
+// minWidth is the width of the narrowest terminal that tables are made for: a number with its unit fits.
 const minWidth = 20
 
 // hasUTF8 reports whether the locale has more characters than ASCII. Windows has no locale of this kind, and its consoles know UTF-8.

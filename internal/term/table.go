@@ -50,7 +50,7 @@ func (s Sheet) WriteAs(w io.Writer, look Look) error {
 	return err
 }
 
-// Lines are those of the table, headings first, each with its end. A row may take several.
+// Lines are the lines of the table, headings first, each with its end. A row may take several.
 func (s Sheet) Lines(look Look) (lines []string) {
 	if look.Width > 0 {
 		look.Width = max(minWidth, look.Width-len(s.Indent))

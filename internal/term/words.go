@@ -16,7 +16,7 @@ func Tilde(path string) string {
 	return path
 }
 
-// SizeUnits are those of [Size], smallest first.
+// SizeUnits are the units of [Size], smallest first.
 var SizeUnits = []string{"B", "KB", "MB", "GB", "TB"}
 
 // Size returns a number of bytes in the unit that suits it.

@@ -21,7 +21,7 @@ func (f *follower) Account() agent.Account {
 	}
 	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway)
 	if f.abandoned() {
-		// Nor is that of the session believed: the cost of the attempt would be found out from it.
+		// Nor is the session's believed: the cost of the attempt would be found out from it.
 		a.Usage.CostUSD, a.SessionCost, a.SessionTokens = nil, nil, 0
 	}
 	a.Usage.Unknown = f.midway || f.unseenUsage()

@@ -171,7 +171,7 @@ func (w *lenientString) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// types are those of the lines of a stream.
+// types are the kinds of lines in a stream.
 var types = []string{"system", "assistant", "user", "result", "stream_event", "rate_limit_event", "conversation_reset"}
 
 // parse reads a line. ok is false for what is no event: the answer of a model may well look like JSON.

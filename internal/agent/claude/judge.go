@@ -248,7 +248,7 @@ func (f *follower) onlyEmptyAnswer() bool {
 	return r.Turns <= 1 || r.Turns == 2 && (asksAgain(r.Usage) || r.StreamBegan != nil && r.FirstToken == nil)
 }
 
-// asksAgain reports whether a usage is that of a version that asks once more for an empty answer. Those from 2.1.183 on do, and
+// asksAgain reports whether a usage belongs to a version that asks once more for an empty answer. Those from 2.1.183 on do, and
 // perhaps some before; the field came after 2.1.212.
 func asksAgain(usage json.RawMessage) bool {
 	return bytes.Contains(usage, []byte(`"output_tokens_details"`))

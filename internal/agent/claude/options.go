@@ -4,7 +4,7 @@ import "github.com/belay-run/belay/internal/agent"
 
 type names = []string
 
-// options are those of claude -p from 1.0.128 to 2.1.325, also those that its help does not list.
+// options are the options of claude -p from 1.0.128 to 2.1.325, also those that its help does not list.
 var options = agent.Table{
 	{Names: names{"-p", "--print"}, Takes: agent.Nothing, Means: agent.NoMeaning},
 	{Names: names{"-c", "--continue"}, Takes: agent.Nothing},

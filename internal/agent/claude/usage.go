@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// tokens are those of one answer of the model.
+// tokens are the tokens of one answer of the model.
 type tokens struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`

@@ -44,7 +44,7 @@ func read(args []string) (l line, ok bool) {
 	return l, !l.has(optHelp)
 }
 
-// otherCommands are those of exec that are not ours: a fork is a new thread.
+// otherCommands are the commands of exec that are not ours: a fork is a new thread.
 var otherCommands = []string{"fork", "help"}
 
 // command is where the first word stands, which may be a command; -1 if there is none.

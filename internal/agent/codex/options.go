@@ -80,7 +80,7 @@ var workspace = agent.Table{
 	{Names: []string{"--add-dir"}, Takes: agent.One},
 }
 
-// headless are those of exec that resume and review take too.
+// headless are the options of exec that resume and review take too.
 var headless = agent.Table{
 	{Names: []string{"--thread-source"}, Takes: agent.One, Means: agent.NoMeaning},
 	{Names: []string{"--cyber-access-program"}, Takes: agent.One},

@@ -43,7 +43,7 @@ type failure struct {
 	Code    json.RawMessage `json:"code"`
 }
 
-// types are those of the events.
+// types are the kinds of events.
 var types = []string{"init", "message", "tool_use", "tool_result", "error", "result"}
 
 // parse reads a line. ok is false for what is no event: the answer of a model may well look like JSON.

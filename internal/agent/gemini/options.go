@@ -15,7 +15,7 @@ const (
 
 type names = []string
 
-// options are those of gemini from 0.40 to 0.61, also those that its help does not list. It takes their names in camel case too.
+// options are the options of gemini from 0.40 to 0.61, also those that its help does not list. It takes their names in camel case too.
 var options = agent.Table{
 	{Names: names{optPrompt, "--prompt"}, Takes: agent.Optional, Means: agent.PromptMeaning}, // without one gemini says how it is used, unless belay has the prompt
 	{Names: names{optFormat, "--output-format", "--outputFormat"}, Takes: agent.One, Means: agent.FormMeaning},

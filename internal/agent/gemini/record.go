@@ -54,7 +54,7 @@ func modified(path string) time.Time {
 	return info.ModTime()
 }
 
-// isRecordOf reports whether a record is that of a session, and not of another whose id begins in the same way.
+// isRecordOf reports whether a record belongs to a session, and not to another whose id begins in the same way.
 func isRecordOf(path, session string) bool {
 	f, err := safefile.OpenRegular(path)
 	if err != nil {

@@ -35,7 +35,7 @@ func byExit(code int) (class verdict.Class, ok bool) {
 	return "", false
 }
 
-// statuses are those of HTTP that an exit code can stand for.
+// statuses are the statuses of HTTP that an exit code can stand for.
 var statuses = []int{400, 401, 402, 403, 404, 408, 413, 429, 499, 500, 501, 502, 503, 504}
 
 // statusOfExit is the status of HTTP that an exit code stands for; 0 if it stands for none.

@@ -52,7 +52,7 @@ func (s *stats) byModel() map[string]tokens {
 	return all
 }
 
-// documentStats are those of -o json.
+// documentStats are the statistics that -o json prints.
 type documentStats struct {
 	Models map[string]struct {
 		API struct {

@@ -2,7 +2,7 @@ package gh
 
 import "maps"
 
-// Commands are those of the table.
+// Commands are the commands of the table.
 func Commands() []string {
 	var names []string
 	for name := range maps.Keys(commands()) {

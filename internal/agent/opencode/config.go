@@ -56,7 +56,7 @@ func userFiles(env []string) (paths []string) {
 	return paths
 }
 
-// projectFiles are those of the directory, and of those above it up to the top of the repository. They come after the user's.
+// projectFiles are the files of the directory, and of those above it up to the top of the repository. They come after the user's.
 func projectFiles(env []string, dir string) (paths []string) {
 	if dir == "" {
 		dir, _ = os.Getwd()

@@ -34,7 +34,7 @@ var globalOptions = agent.Table{
 	{Names: names{optVersion, "-v"}},
 }
 
-// options are those of `opencode run` from 1.3 to 1.18, also those that its help does not list. An option that a version does
+// options are the options of `opencode run` from 1.3 to 1.18, also those that its help does not list. An option that a version does
 // not have is refused by that version, with or without us. They are put together when they are asked for: belay starts for other
 // commands too.
 func options() agent.Table {

@@ -20,7 +20,7 @@ type Alert struct {
 	Delivered   *time.Time `json:"delivered"` // to the command or webhook; null if to none, or not yet
 	Tries       int        `json:"tries"`
 	Trouble     string     `json:"trouble,omitempty"` // why it could not be delivered
-	// Name, Tags and Project are those of the run whose failure has raised it.
+	// Name, Tags and Project come from the run whose failure has raised it.
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`

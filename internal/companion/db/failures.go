@@ -131,7 +131,7 @@ func noteworthy(e *journal.Entry) bool {
 	return e.Status != journal.Retry && (e.Kind != journal.Turn || e.Status != journal.Success)
 }
 
-// otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.
+// otherEvent is the event of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.
 func otherEvent(l *line) []any {
 	data := map[string]any{}
 	json.Unmarshal(l.Detail, &data)

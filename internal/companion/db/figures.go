@@ -50,7 +50,7 @@ type Figure struct {
 
 	// CSV is its name there, as in JSON; empty if it is left out.
 	CSV string
-	// Heading is that of its column in belay stats, Place the one from the left, and Drop says how soon a narrow terminal leaves it out.
+	// Heading is the heading of its column in belay stats, Place the one from the left, and Drop says how soon a narrow terminal leaves it out.
 	Heading     string
 	Place, Drop int
 	// Look says how it is shown in that column.
@@ -157,7 +157,7 @@ func Shown() []*Figure {
 // OnPage are the figures with a column of their own on the page.
 func OnPage() []*Figure { return some(func(f *Figure) bool { return f.Page != "" }) }
 
-// Name is that of its column in the record.
+// Name is the name of its column in the record.
 func (f *Figure) Name() string { return f.column }
 
 // Count is a figure that counts, or is in milliseconds; ok is false for a cost.

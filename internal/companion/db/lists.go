@@ -72,7 +72,7 @@ type Session struct {
 	Invocations int           `json:"invocations"`
 	Attempts    int           `json:"attempts"`
 	Usage       verdict.Usage `json:"usage"`
-	// Name, Tags and Project are those of its last run that had any.
+	// Name, Tags and Project come from its last run that had any.
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`

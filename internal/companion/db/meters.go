@@ -15,9 +15,9 @@ import (
 // The upper bounds of buckets, as OpenTelemetry's conventions for generative AI advise them. What is above the last one has a
 // bucket of its own.
 var (
-	// TokenBounds are those of the tokens of an attempt.
+	// TokenBounds are the bounds of the tokens of an attempt.
 	TokenBounds = [...]float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
-	// DurationBounds are those of the duration of a run, in seconds.
+	// DurationBounds are the bounds of the duration of a run, in seconds.
 	DurationBounds = [...]float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 )
 

@@ -59,7 +59,7 @@ func writeRuns(dir, writer, from, to string) {
 	}
 }
 
-// linesOf are those of a writer's n-th run.
+// linesOf are the lines of a writer's n-th run.
 func linesOf(writer string, n int) []journal.Entry {
 	e := run(n)
 	e.Invocation = fmt.Sprintf("%s-%06d", writer, n)

@@ -18,7 +18,7 @@ type Point struct {
 	Figures
 }
 
-// figures are those of the sums.
+// figures are the ones that are summed.
 func (s Sums) figures() figureList { return some(func(f *Figure) bool { return f.of&s != 0 }) }
 
 // Series adds up what the filter lets through by one group or two and by steps of time, of which start says when the one begins that a time is in. It

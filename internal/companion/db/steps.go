@@ -13,7 +13,7 @@ type stretch struct {
 	at           []time.Time // when each step begins
 }
 
-// stretches are those of the quarters from first up to end. The last step may go on beyond that.
+// stretches are the stretches of the quarters from first up to end. The last step may go on beyond that.
 func stretches(first, end int64, start func(time.Time) time.Time) (list []stretch) {
 	length := int64(0) // of the step before
 	for q := first; q < end; {

@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 )
 
-// ContentType is that of the text.
+// ContentType is the type of the text.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Text is the snapshot in Prometheus' text format. The same snapshot always gives the same text.

@@ -35,7 +35,7 @@ const (
 	bodyWithin = 10 * time.Second
 )
 
-// types are those of the page's files. Package mime would ask the system, where any program may have registered others, and with nosniff a browser
+// types are the types of the page's files. Package mime would ask the system, where any program may have registered others, and with nosniff a browser
 // then runs no script of the page.
 var types = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 

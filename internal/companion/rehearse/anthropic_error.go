@@ -53,7 +53,7 @@ func (anthropic) fail(c *call, s *Step, n int) reply {
 	return rep
 }
 
-// anthropicHeaders are those of every answer: a request id, and for a subscriber how much of the plan is used.
+// anthropicHeaders are the headers of every answer: a request id, and for a subscriber how much of the plan is used.
 func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
 	h.Set("Request-Id", fmt.Sprintf("req_rehearsal%04d", n))
 	if !c.subscription {

@@ -226,7 +226,7 @@ func text(v any) string {
 	return s
 }
 
-// texts are those of a list, in lower case.
+// texts are the texts of a list, in lower case.
 func texts(v any) (list []string) {
 	all, _ := v.([]any)
 	for _, one := range all {

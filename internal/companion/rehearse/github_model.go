@@ -50,7 +50,7 @@ const githubUser = "octo"
 // GitHub is the stand-in's own view: what has really happened, whatever the client was told.
 func (a *API) GitHub() *GitHub { return &a.github }
 
-// Issues are those of all repositories, pull requests included, in the order in which they were made.
+// Issues are the issues of all repositories, pull requests included, in the order in which they were made.
 func (g *GitHub) Issues() []Issue {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -77,7 +77,7 @@ func parseOperation(body []byte) *operation {
 	return op
 }
 
-// tokens are those of a query, without comments, directives and what is in parentheses.
+// tokens are the tokens of a query, without comments, directives and what is in parentheses.
 type tokens struct{ list []string }
 
 func (t *tokens) next() (token string) {

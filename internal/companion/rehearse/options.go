@@ -58,7 +58,7 @@ var positional = map[string]func(*Step, string) error{
 // The values of Step.Limit.
 const primary, secondary = "primary", "secondary"
 
-// answerOptions are those of every step that answers.
+// answerOptions are the options of every step that answers.
 var answerOptions = map[string]func(*Step, string) error{
 	"after":       func(s *Step, v string) error { return setDuration(&s.After, v) },
 	"over":        func(s *Step, v string) error { return setDuration(&s.Over, v) },

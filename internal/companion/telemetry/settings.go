@@ -126,7 +126,7 @@ func (r *reader) of(signal, name string) (value, from string) {
 	return value, from
 }
 
-// target is that of a signal; nil if it is not sent.
+// target is the target of a signal; nil if it is not sent.
 func (r *reader) target(signal string) *Target {
 	exporter := "OTEL_" + strings.ToUpper(signal) + "_EXPORTER"
 	switch value := r.text(exporter); value {

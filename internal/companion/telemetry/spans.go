@@ -21,12 +21,12 @@ type Kinds struct {
 	Provider func(profile string) string
 }
 
-// isAgent says that a run is that of an agent: by its profile, or because it has what only agents have.
+// isAgent says that an agent has run: by its profile, or because it has what only agents have.
 func (k Kinds) isAgent(r *db.Unsent) bool {
 	return k.Agent(r.Profile) || r.Model != "" || r.Session != ""
 }
 
-// spans are those of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used.
+// spans are the spans of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used.
 func (k Kinds) spans(r *db.Unsent) (list []*tracepb.Span) {
 	run := trace.OfRun(r.ID, r.Trace)
 	root := newSpan(run, run.Span, "", r.Started, r.Ended)

@@ -13,7 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// nameWidth is that of the names before values.
+// nameWidth is how wide the names before values are.
 const nameWidth = 11
 
 // page collects rows of names and values.

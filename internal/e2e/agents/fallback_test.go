@@ -104,7 +104,7 @@ func TestFallback_UsageLimit(t *testing.T) {
 	}
 }
 
-// Cost is that of all agents together.
+// Cost is the cost of all agents together.
 func TestFallback_CountsAllCost(t *testing.T) {
 	t.Parallel()
 	s := fallbackStage(t, `tool(bash: "true", in=1000, out=100), usage-limit(resets=3h), 200(in=1000, out=100)x*`)

@@ -56,7 +56,7 @@ func readMarkdown(t *testing.T, path string) (d document) {
 	return d
 }
 
-// sixFaults are those of the README's table (scripts/sixfaults), with waits that are short.
+// sixFaults are the faults of the README's table (scripts/sixfaults), with waits that are short.
 var sixFaults = []struct {
 	name, script string
 	flags        []string

@@ -55,7 +55,7 @@ func calls() string {
 	return b.String() + `200(text="that is all")`
 }
 
-// settings are those of a project with one hook.
+// settings are the settings of a project with one hook.
 func settings(event, command string, timeout int) string {
 	quoted, _ := json.Marshal(command)
 	return fmt.Sprintf(`{"hooks":{%q:[{"hooks":[{"type":"command","command":%s,"timeout":%d}]}]}}`, event, quoted, timeout)

@@ -43,7 +43,7 @@ func (u usage) String() string {
 	return fmt.Sprintf("%d in, %d out, cache %d read %d created, $%s", u.In, u.Out, u.Read, u.Create, cost)
 }
 
-// figures are those of belay stats.
+// figures are the figures of belay stats.
 type figures struct {
 	Key         string `json:"key"`
 	Invocations int64  `json:"invocations"`

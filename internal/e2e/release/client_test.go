@@ -54,7 +54,7 @@ func newClient(t *testing.T, root string) *client {
 	return c
 }
 
-// path is that of a file in the user's home.
+// path is the path of a file in the user's home.
 func (c *client) path(name string) string { return filepath.Join(c.root, "root", name) }
 
 func (c *client) read(name string, into any) {

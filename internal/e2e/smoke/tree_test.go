@@ -47,7 +47,7 @@ func (s *scene) runID() string {
 	return ""
 }
 
-// classes are those of the runs in the log, the last one first.
+// classes are the classes of the runs in the log, the last one first.
 func (s *scene) classes() (list []string) {
 	s.Helper()
 	for _, l := range lines[struct {

@@ -87,7 +87,7 @@ func sendable(value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// transport is that of net/http, with its proxies and certificates, for many requests to one server.
+// transport is the transport of net/http, with its proxies and certificates, for many requests to one server.
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64

@@ -40,7 +40,7 @@ const (
 // fullCommit is the name of a commit, whole: nothing that could also be a branch, an option or an expression.
 var fullCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// archiveName is that of an archive: it is also the name of a file.
+// archiveName is the name of an archive: it is also the name of a file.
 var archiveName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // CheckArchive refuses what does not name an archive. Whether the machine takes archives at all is not its concern.
@@ -208,7 +208,7 @@ func (c *Cache) lock(ctx context.Context, r Repository) (unlock func(), err erro
 	}
 }
 
-// isCached reports whether a path is that of a repository which fetch has made, or of its mark.
+// isCached reports whether a path belongs to a repository which fetch has made, or to its mark.
 func isCached(path string) bool {
 	name := strings.TrimSuffix(filepath.Base(path), fetching)
 	if data, err := hex.DecodeString(name); err != nil || len(data) != 12 {

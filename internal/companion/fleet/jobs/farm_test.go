@@ -74,7 +74,7 @@ func (f *farm) begins(m *machine, n int) {
 	}
 }
 
-// results are those of the batch, which has to end with this exit code.
+// results are the results of the batch, which has to end with this exit code.
 func (f *farm) results(code int) []line {
 	f.t.Helper()
 	if said, got := f.batch.wait(); got != code {

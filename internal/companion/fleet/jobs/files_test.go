@@ -120,7 +120,7 @@ func rows(t testing.TB, dsn string) string {
 	return all.String()
 }
 
-// answer is that of PostgreSQL to a question.
+// answer is the answer of PostgreSQL to a question.
 type answer struct {
 	t   testing.TB
 	row pgx.Row

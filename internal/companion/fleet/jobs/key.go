@@ -30,7 +30,7 @@ type Key struct {
 	prefix []byte
 }
 
-// keySize is that of AES-256.
+// keySize is the size of a key for AES-256.
 const keySize = 32
 
 // What a payload begins with says how it is written.

@@ -28,7 +28,7 @@ type gates struct {
 type shared struct {
 	base  gate.State // by PostgreSQL's clock
 	local gate.State // the same as it is in the file, by ours
-	// version is that of PostgreSQL.
+	// version is the version of PostgreSQL.
 	version int64
 	// recalled says that an earlier process of this machine agreed to it. It may have agreed to something later, too.
 	recalled bool

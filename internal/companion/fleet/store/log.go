@@ -37,7 +37,7 @@ func scanPosition(row pgx.CollectableRow) (p LogPosition, err error) {
 	return p, err
 }
 
-// LogPositions are those of a machine; of all machines if it has no name.
+// LogPositions are the positions of a machine; of all machines if it has no name.
 func (s *Store) LogPositions(ctx context.Context, machine string) ([]LogPosition, error) {
 	rows, err := s.Pool.Query(ctx, "select "+positionColumns+" from belay.log_position where $1 = '' or machine = $1 order by machine, changed, identity", machine)
 	if err != nil {

@@ -204,7 +204,7 @@ func (r *Receiver) Distinct() (byID map[string]Span, again int) {
 	return byID, again
 }
 
-// Metrics are those of the last request.
+// Metrics are the metrics of the last request.
 func (r *Receiver) Metrics() map[string]*metricspb.Metric {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +229,7 @@ func (r *Receiver) Requests() int {
 	return r.requests
 }
 
-// Headers are those of all requests.
+// Headers are the headers of all requests.
 func (r *Receiver) Headers() []http.Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
