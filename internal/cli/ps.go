@@ -60,6 +60,9 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			return reapLeft(w, cmd.ErrOrStderr(), state.Records())
 		}
 		killed, left, leftErr := overview.Left(state)
+		if leftErr != nil {
+			leftErr = &failure{leftErr}
+		}
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
