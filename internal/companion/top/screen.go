@@ -89,6 +89,7 @@ type screen struct {
 	waiting        int // for the source
 	keyboard       *os.File
 	away           bool   // another program may have used the terminal
+	suspended      bool   // by Ctrl-Z, after which package tea sets up the terminal itself
 	shown          string // what is shown
 
 	mu sync.Mutex // one thing at a time is asked of the source
@@ -121,7 +122,7 @@ func (s *screen) reclaim() tea.Cmd {
 		return nil
 	}
 	s.away = false
-	return tea.Exec(reclaim{}, nil)
+	return tea.Sequence(tea.Exec(reclaim{}, nil), tea.ClearScreen)
 }
 
 // finding is what was found, or said by what was done.
@@ -173,6 +174,10 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.away = s.away || s.inBackground()
 		return s, tea.Batch(s.reclaim(), s.do(Action{}), s.later())
 	case resumed:
+		if s.suspended { // to set up the terminal twice at once would leave it empty
+			s.suspended = false
+			return s, tea.ClearScreen
+		}
 		s.away = true
 		return s, s.reclaim()
 	case finding:
@@ -187,6 +192,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		if msg.String() == "ctrl+z" && canStop() {
+			s.suspended = true
 			return s, tea.Suspend
 		}
 		switch a := s.model.Press(msg.String()); a.Kind {
