@@ -157,7 +157,7 @@ func TestSession_Abandoned(t *testing.T) {
 		"claude had not begun":           {"claude", "", []string{"begin; hang", "begin; result 0.1 1 1 1 1"}, 0, "1 abandoned 1, 2 done 1"},
 		"claude after overloads":         {"claude", "", []string{"begin; fail 529", "begin; fail 529", "begin; result 0.1 1 1 1 1"}, 0, "1 abandoned 1, 2 abandoned 1, 3 done 1"},
 		"codex had not begun":            {"codex", "", []string{"begin; hang", "begin; result 1 1"}, 0, "1 abandoned 1, 2 done 1"},
-		"nobody wants it to go on":       {"claude", "--no-resume-on-retry", []string{"begin; turn 1 1 1; hang", "begin; result 0.1 1 1 1 1"}, 0, "1 abandoned 1, 2 done 1"},
+		"it is not to continue":          {"claude", "--no-resume-on-retry", []string{"begin; turn 1 1 1; hang", "begin; result 0.1 1 1 1 1"}, 0, "1 abandoned 1, 2 done 1"},
 		"it goes on":                     {"claude", "", []string{"begin; turn 1 1 1; hang", "begin; result 0.1 1 1 1 1"}, 0, "1 done 1"},
 		"the next one has none":          {"claude", "", []string{"begin; fail 529", "exit 1"}, 1, "1 abandoned 1"},
 		"the next one fails":             {"codex", "", []string{"begin; hang", "begin; fail 400"}, 1, "1 abandoned 1, 2 failed 1"},

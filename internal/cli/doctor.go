@@ -66,7 +66,7 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 		path, err := findCompanion(self)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(true))
-			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, rehearse and demo need it")...)
+			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it")...)
 		}
 		found, err := askDatabase(ctx, path, self)
 		if err != nil {

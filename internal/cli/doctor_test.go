@@ -13,7 +13,7 @@ func TestDoctor_WithoutBelayd(t *testing.T) {
 	place(t)
 	t.Setenv("PATH", t.TempDir())
 	belay(t, "doctor").ends(1).says().prints(
-		"WRONG  belayd     not found next to belay or on the PATH; log, stats, sessions, rehearse and demo need it\n", "→ make install\n",
+		"WRONG  belayd     not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it\n", "→ make install\n",
 		"ok     settings   no settings file; using the defaults\n", "note   record     the database was not checked because belayd is missing\n",
 		"ok     gates ", "ok     clock ", "note   claude     not found on the PATH\n", "\n1 problem found\n")
 	belay(t, "doctor", "--json").ends(1).says().prints(`{"check":"belayd","status":"wrong","text":"not found`, `"fix":"make install"}`)

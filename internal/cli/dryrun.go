@@ -41,7 +41,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	line("command", "%q\n           %s", c.Args, path)
 	switch {
 	case p.Unknown != "":
-		line("started", "%s", fmt.Sprintf("as you wrote it, because belay does not know its option %s", p.Unknown))
+		line("started", "as you wrote it, because belay does not know its option %s", p.Unknown)
 	case !slices.Equal(p.Args, c.Args):
 		line("started", "%q", p.Args)
 	}
@@ -79,7 +79,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	for i := range config.Table {
 		name := config.Table[i].Name
 		if from := s.From(name); from != "" && name != "dry-run" {
-			line("set", "%s", fmt.Sprintf("%s = %s (%s)", name, s.Text(name), from))
+			line("set", "%s = %s (%s)", name, s.Text(name), from)
 		}
 	}
 	for _, i := range s.Ignored {

@@ -39,7 +39,7 @@ func (f *file) declareProfiles(tables map[string]any, lines map[string]int, wron
 			continue
 		}
 		if profile.IsBuiltIn(name) {
-			return wrong(key, "%s", fmt.Sprintf("%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name))
+			return wrong(key, "%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name)
 		}
 		d, below, err := definition(name, table)
 		if err == nil {

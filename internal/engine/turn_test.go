@@ -99,7 +99,7 @@ func TestTurn_Turns(t *testing.T) {
 		"what has done something goes on": {
 			steps: []step{{verdict.Overloaded, busy}, {verdict.Overloaded, idle}, {verdict.OK, busy}},
 			turns: []string{"fresh", "continue 0", "continue 0"}, class: verdict.OK},
-		"unless nobody wants that": {runner: engine.Runner{Resume: belaytype.Resume{Never: true}},
+		"unless that is not wanted": {runner: engine.Runner{Resume: belaytype.Resume{Never: true}},
 			steps: []step{{verdict.Overloaded, busy}, {verdict.OK, busy}}, turns: []string{"fresh", "fresh"}, class: verdict.OK},
 		"a session that is gone is begun anew, at no cost": {
 			steps: []step{{verdict.Overloaded, busy}, {verdict.SessionNotFound, agent.Account{}}, {verdict.OK, busy}},
