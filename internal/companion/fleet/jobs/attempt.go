@@ -53,34 +53,34 @@ func (w *Worker) work(ctx context.Context, c claimed) {
 		}
 	}()
 	folder := w.folder(c.fence)
+	discard := func() {
+		folder.remove()
+		w.clear(c.job)
+	}
 	outcome, err := w.run(ctx, a, folder)
-	success, resumed, _ := says(outcome)
-	if a.begun == "resumed" && outcome.Head() != nil && !resumed {
+	is := summaryOf(outcome)
+	if a.begun == "resumed" && outcome.Head() != nil && !is.Resumed {
 		a.begun = "restarted" // the session was gone
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errLost) {
 		w.Say(message.FleetTooLate(c.task))
-		folder.remove()
-		removeAll(w.place(c.job))
+		discard()
 		return
 	} else if a.earlier != nil {
 		w.deliverAgain(context.WithoutCancel(ctx), a)
-		folder.remove()
-		removeAll(w.place(c.job))
+		discard()
 		return
-	} else if errors.Is(cause, errLeaving) && !success {
+	} else if errors.Is(cause, errLeaving) && !is.Success {
 		w.handOver(context.WithoutCancel(ctx), a, folder)
 		return
 	} else if errors.Is(err, errGone) {
-		folder.remove()
-		removeAll(w.place(c.job))
+		discard()
 		return
 	} else if cause != nil {
 		outcome.Cancelled = true
 	} else if errors.Is(err, errNotBegun) {
 		w.refuse(context.WithoutCancel(ctx), a, err)
-		folder.remove()
-		removeAll(w.place(c.job))
+		discard()
 		return
 	}
 	if err != nil {

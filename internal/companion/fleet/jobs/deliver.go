@@ -35,7 +35,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, folder folder) {
 	w.reporter.report(ctx, r)
 	folder.remove()
 	if r.session == "" {
-		removeAll(w.place(a.job))
+		w.clear(a.job)
 	}
 }
 
@@ -48,7 +48,10 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *fleetpipe.Out
 	folder = folder.move(w.folder(f))
 	outcome.Machine, outcome.Attempt, outcome.Begun = w.Machine, f.attempt-a.refusals, a.begun
 	outcome.Paid += a.paid
-	removeAll(w.place(a.job))
+	if len(summaryOf(outcome).Left) == 0 {
+		w.spares.remove(w.workDir(a.job))
+	}
+	w.clear(a.job)
 	data, err := json.Marshal(outcome)
 	if err == nil {
 		data, err = a.key.seal(data, a.batch, a.task, a.hash)
@@ -86,9 +89,8 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *fleetpipe.Out
 func (w *Worker) finish(folder folder, digest string, data []byte, accepted bool) {
 	if accepted && len(digest) == 2*sha256.Size {
 		w.finished.add(folder, digest, data)
-	} else {
-		folder.remove()
 	}
+	w.spares.remove(folder.dir)
 }
 
 // deliverAgain reports what this machine has reported of the same payload before.

@@ -23,9 +23,9 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 )
 
-// left are the directories of jobs that a machine still has.
+// left are the directories of jobs that are still there.
 func (m *machine) left() []string {
-	list, _ := filepath.Glob(filepath.Join(m.dir, "state/fleet/jobs/*"))
+	list, _ := filepath.Glob(filepath.Join(m.dir, "state/fleet/jobs/[0-9]*"))
 	return list
 }
 

@@ -1,12 +1,13 @@
 package jobs
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,26 +20,43 @@ import (
 // Who wants a task to run again submits it again, which makes another payload.
 //
 // A machine cannot refuse a payload that it has begun and of which it has no result: after a kill that is how a job continues.
+//
+// A file or a directory for each result would cost more than all else that a worker writes. So they are lines of one file, in two directories: when the newer has enough,
+// it takes the place of the older.
 type finished struct {
 	dir string
 
-	mu    sync.Mutex
-	items []finishedItem // the oldest first
-	size  int64
+	mu           sync.Mutex
+	newer, older generation
 }
 
-// finishedItem is the folder of a job, with the report and its text.
-type finishedItem struct {
-	digest string
-	size   int64
-	at     time.Time
+// generation is a directory with results, and with the texts that are too long for them.
+type generation struct {
+	dir   string
+	lines map[string]line // by digest
+	size  int64           // of all that is in it
+	began time.Time
 }
 
-// How long results stay, how many, and how large they may be together.
+// line is where a result stands in the file.
+type line struct {
+	at     int64
+	length int
+}
+
+// finishedResult is a line of the file.
+type finishedResult struct {
+	Payload string    `json:"payload"` // its digest
+	At      time.Time `json:"at"`
+	Result  []byte    `json:"result"`
+	Text    string    `json:"text,omitempty"` // the name of the file that has it
+}
+
+// When the newer has enough.
 const (
 	finishedTime = 24 * time.Hour
 	finishedMost = 1000
-	finishedSize = 64 << 20
+	finishedSize = 32 << 20
 )
 
 // digestName is the file in a folder with the digest of the payload, once there is a report.
@@ -49,86 +67,127 @@ func payloadDigest(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open finds what an earlier process has left. What has no report in it is not ours.
+// open finds what an earlier process has left. Earlier versions had a folder for each result.
 func (f *finished) open(dir string) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.dir, f.items, f.size = dir, nil, 0
+	f.dir, f.newer, f.older = dir, readGeneration(filepath.Join(dir, "newer")), readGeneration(filepath.Join(dir, "older"))
+	f.mu.Unlock()
 	names, _ := safefile.ReadOwnDir(dir)
 	for _, name := range names {
-		if info, err := os.Lstat(f.folder(name).path(reportName)); err == nil && info.Mode().IsRegular() {
-			one := finishedItem{name, info.Size(), info.ModTime()}
-			if text := f.folder(name).text(); text != nil {
-				one.size += f.folder(name).size(filepath.Base(text.path))
-			}
-			f.items, f.size = append(f.items, one), f.size+one.size
+		old := folder{filepath.Join(dir, name)}
+		if data, err := safefile.ReadOwn(old.path(reportName), finishedSize); err == nil {
+			f.add(old, name, data)
+			old.remove()
 		}
 	}
-	slices.SortFunc(f.items, func(a, b finishedItem) int { return a.at.Compare(b.at) })
-	f.trim(finishedMost, finishedSize, finishedTime)
 }
 
-func (f *finished) folder(digest string) folder { return folder{filepath.Join(f.dir, digest)} }
-
-// add takes over the folder of a job whose report was accepted. If it cannot be kept, it is removed.
+// add takes over the result of a job whose report was accepted, with the text that is in its folder. What is too large is not kept.
 func (f *finished) add(from folder, digest string, data []byte) {
-	one := finishedItem{digest, int64(len(data)), time.Now()}
-	names, err := safefile.ReadOwnDir(from.dir)
-	for _, name := range names {
-		if strings.HasPrefix(name, textPrefix) {
-			one.size += from.size(name)
-		} else if name != reportName {
-			err = errors.Join(err, os.Remove(from.path(name)))
-		}
-	}
-	if err == nil && one.size <= finishedSize && !slices.Contains(names, reportName) {
-		err = from.keep(data)
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil {
-		err = safefile.MakeOwnDir(f.dir)
+	one := finishedResult{Payload: digest, At: time.Now(), Result: data}
+	size := int64(len(data))
+	text := from.text()
+	if text != nil {
+		one.Text = filepath.Base(text.path)
+		size += from.size(one.Text)
 	}
-	f.drop(digest)
-	if err != nil || one.size > finishedSize || os.Rename(from.dir, f.folder(digest).dir) != nil {
-		from.remove()
+	if size > finishedSize {
 		return
 	}
-	f.items, f.size = append(f.items, one), f.size+one.size
-	f.trim(finishedMost, finishedSize, finishedTime)
+	if len(f.newer.lines) == 0 {
+		f.newer.began = one.At
+	}
+	if n := f.newer; n.size+size > finishedSize || len(n.lines) >= finishedMost || one.At.Sub(n.began) > finishedTime {
+		removeAll(f.older.dir)
+		os.Rename(n.dir, f.older.dir)
+		f.older, f.newer = generation{dir: f.older.dir, lines: n.lines}, generation{dir: n.dir, lines: map[string]line{}, began: one.At}
+	}
+	if safefile.MakeOwnDir(f.dir) != nil || safefile.MakeOwnDir(f.newer.dir) != nil {
+		return
+	}
+	if text != nil && os.Rename(text.path, filepath.Join(f.newer.dir, one.Text)) != nil {
+		return
+	}
+	if f.newer.add(one) == nil {
+		f.newer.size += size
+	}
 }
 
-// find returns what was reported of a payload; nil if that is not known. It then counts as the newest.
+// find returns what was reported of a payload; nil if that is not known.
 func (f *finished) find(digest string) *report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trim(finishedMost, finishedSize, finishedTime)
-	at := slices.IndexFunc(f.items, func(one finishedItem) bool { return one.digest == digest })
-	if at < 0 {
-		return nil
+	for _, g := range []generation{f.newer, f.older} {
+		if at, ok := g.lines[digest]; ok {
+			return g.read(at)
+		}
 	}
-	data, err := safefile.ReadOwn(f.folder(digest).path(reportName), finishedSize)
+	return nil
+}
+
+func (g *generation) path() string { return filepath.Join(g.dir, "results.jsonl") }
+
+// readGeneration finds what is in a directory. A line that a killed process has not finished is cut off.
+func readGeneration(dir string) generation {
+	g := generation{dir: dir, lines: map[string]line{}}
+	data, _ := safefile.ReadOwn(g.path(), 4*finishedSize)
+	whole := int64(0)
+	for text := range bytes.Lines(data) {
+		var one finishedResult
+		if json.Unmarshal(text, &one) == nil && bytes.HasSuffix(text, []byte("\n")) {
+			g.lines[one.Payload] = line{whole, len(text)}
+			if g.size += int64(len(one.Result)); one.Text != "" {
+				g.size += folder{dir}.size(one.Text)
+			}
+			if g.began.IsZero() {
+				g.began = one.At
+			}
+			whole += int64(len(text))
+			continue
+		}
+		os.Truncate(g.path(), whole)
+		break
+	}
+	return g
+}
+
+func (g *generation) add(one finishedResult) error {
+	text, err := json.Marshal(one)
+	if err != nil {
+		return err
+	}
+	file, err := safefile.OpenOwn(g.path(), os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(append(text, '\n')); err != nil {
+		return errors.Join(err, file.Truncate(info.Size()))
+	}
+	g.lines[one.Payload] = line{info.Size(), len(text) + 1}
+	return nil
+}
+
+func (g *generation) read(at line) *report {
+	file, err := safefile.OpenOwn(g.path(), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
-	one := f.items[at]
-	one.at = time.Now()
-	f.items = append(slices.Delete(f.items, at, at+1), one)
-	return &report{result: data, text: f.folder(digest).text()}
-}
-
-// trim removes the oldest until what is left is within these bounds. The lock is held.
-func (f *finished) trim(most int, size int64, age time.Duration) {
-	for len(f.items) > 0 && (len(f.items) > most || f.size > size || time.Since(f.items[0].at) > age) {
-		f.drop(f.items[0].digest)
+	defer file.Close()
+	data := make([]byte, at.length)
+	var one finishedResult
+	if _, err := file.ReadAt(data, at.at); err != nil || json.Unmarshal(data, &one) != nil {
+		return nil
 	}
-}
-
-// drop removes the result of a payload, if there is one. The lock is held.
-func (f *finished) drop(digest string) {
-	if at := slices.IndexFunc(f.items, func(one finishedItem) bool { return one.digest == digest }); at >= 0 {
-		f.size -= f.items[at].size
-		f.items = slices.Delete(f.items, at, at+1)
-		f.folder(digest).remove()
+	r := &report{result: one.Result}
+	if mark, ok := strings.CutPrefix(one.Text, textPrefix); ok && mark == filepath.Base(mark) {
+		r.text = &textFile{path: filepath.Join(g.dir, one.Text), mark: mark}
 	}
+	return r
 }

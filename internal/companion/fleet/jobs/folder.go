@@ -27,11 +27,12 @@ func (w *Worker) folder(f fence) folder {
 
 func (f folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-func (f folder) make() error {
-	if err := safefile.MakeOwnDir(filepath.Dir(f.dir)); err != nil {
+// make makes the folder of a job.
+func (w *Worker) make(f folder) error {
+	if err := safefile.MakeOwnDir(w.Dir); err != nil {
 		return err
 	}
-	return makeAnew(f.dir)
+	return w.spares.make(f.dir)
 }
 
 // makeAnew makes a directory, in place of what is there.
@@ -117,13 +118,13 @@ func (w *Worker) takeUp(ctx context.Context) (own []claimed, err error) {
 	}
 	for _, job := range works {
 		if !slices.ContainsFunc(own, func(c claimed) bool { return c.job == job }) {
-			removeAll(w.place(job))
+			w.clear(job)
 		}
 	}
 	return own, nil
 }
 
-// left lists the folders that are on disk, and the jobs that have a place.
+// left lists the folders that are on disk, and the jobs that have a directory to work in.
 func (w *Worker) left() (folders map[fence]folder, works []int64, err error) {
 	names, err := safefile.ReadOwnDir(w.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -131,12 +132,15 @@ func (w *Worker) left() (folders map[fence]folder, works []int64, err error) {
 	}
 	folders = map[fence]folder{}
 	for _, name := range names {
+		if isSpare(name) {
+			removeAll(filepath.Join(w.Dir, name))
+		}
 		id, number, _ := strings.Cut(name, ".")
 		job, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			continue
 		}
-		if name == id+placeSuffix {
+		if name == id+placeSuffix || name == id+workSuffix {
 			works = append(works, job)
 		} else if n, err := strconv.Atoi(number); err == nil {
 			f := fence{job, n}

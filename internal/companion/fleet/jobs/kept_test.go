@@ -47,7 +47,7 @@ func TestWorker_ResultOfALaterAttempt(t *testing.T) {
 	w := &Worker{Machine: "bee", Dir: t.TempDir(), Say: func(string) {}}
 	w.reporter = newBatcher(nil, "bee", func(error) {}) // PostgreSQL is away
 	folder := w.folder(fence{5, 1})
-	if err := folder.make(); err != nil {
+	if err := w.make(folder); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -25,7 +25,7 @@ var stopRun = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 13 * time.Second}
 // run runs a job as belay run does, until it ends or ctx does.
 func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*fleetpipe.Outcome, error) {
 	outcome := &fleetpipe.Outcome{}
-	if err := f.make(); err != nil {
+	if err := w.make(f); err != nil {
 		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
 	}
 	job, err := w.job(ctx, a)
@@ -88,7 +88,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*fleetpipe.Outc
 	}
 	outcome.Stderr = tail.String()
 	if err := result.close(); err != nil {
-		_, _, outcome.Paid = says(&fleetpipe.Outcome{Result: result.head()})
+		outcome.Paid = summaryOf(&fleetpipe.Outcome{Result: result.head()}).Usage.Cost
 		return outcome, message.Error(message.FleetResultTooLarge(int(result.size>>20), err), err)
 	}
 	if !json.Valid(result.head()) {
@@ -165,16 +165,19 @@ func (w *Worker) meets(needs, inRow []string) error {
 	return nil
 }
 
-// says reads from the result of a run whether it was a success, whether it has resumed a session, and what it has cost.
-func says(o *fleetpipe.Outcome) (success, resumed bool, cost float64) {
-	var r struct {
-		Success, Resumed bool
-		Usage            struct {
-			Cost float64 `json:"total_cost_usd"`
-		}
+// summary is what a worker reads from the result of a run.
+type summary struct {
+	Success, Resumed bool
+	Usage            struct {
+		Cost float64 `json:"total_cost_usd"`
 	}
-	if head := o.Head(); head == nil || json.Unmarshal(head, &r) != nil {
-		return false, false, 0
+	Left []int `json:"left_running"`
+}
+
+// summaryOf is empty if there is no result.
+func summaryOf(o *fleetpipe.Outcome) (s summary) {
+	if head := o.Head(); head == nil || json.Unmarshal(head, &s) != nil {
+		return summary{}
 	}
-	return r.Success, r.Resumed, r.Usage.Cost
+	return s
 }

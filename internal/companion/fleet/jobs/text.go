@@ -225,7 +225,7 @@ func (w *Worker) join(a *attempt, f folder, o *fleetpipe.Outcome, most int) erro
 			err = message.Error("the belay that has submitted the task takes at most 256 MiB. Upgrade it")
 		}
 		if err != nil {
-			_, _, o.Paid = says(&fleetpipe.Outcome{Text: text})
+			o.Paid = summaryOf(&fleetpipe.Outcome{Text: text}).Usage.Cost
 			return message.Error(message.FleetResultTooLarge(text.Parts*textPart>>20, err), err)
 		}
 		whole, file.next = append(whole, part...), nil

@@ -180,7 +180,7 @@ func TestResultWriter_DiskFull(t *testing.T) {
 	if err := r.close(); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
-	if _, _, cost := says(&fleetpipe.Outcome{Result: r.head()}); cost != 0.5 {
+	if cost := summaryOf(&fleetpipe.Outcome{Result: r.head()}).Usage.Cost; cost != 0.5 {
 		t.Errorf("cost %v", cost)
 	}
 }

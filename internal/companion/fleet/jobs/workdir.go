@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/safefile"
 )
 
-// workName is the directory in a job's place in which it works.
+// workName is the directory in a job's place in which it works, if it is given files.
 const workName = "work"
 
 // removeAll removes a directory, even if a job has made read-only directories in it, as Go's module cache is.
@@ -28,12 +28,26 @@ func removeAll(dir string) {
 	os.RemoveAll(dir)
 }
 
-// placeSuffix ends the name of a job's place.
-const placeSuffix = ".place"
+// What ends the names of a job's place and of its directory.
+const (
+	placeSuffix = ".place"
+	workSuffix  = ".work"
+)
 
-// place holds the directory that a job works in, unless the job names one. It is the same for all attempts, because agents find their sessions by the directory.
-func (w *Worker) place(job int64) string {
-	return filepath.Join(w.Dir, strconv.FormatInt(job, 10)+placeSuffix)
+// place holds the directory that a job works in, if it is given files. It is the same for all attempts, because agents find their sessions by the directory.
+func (w *Worker) place(job int64) string { return w.named(job, placeSuffix) }
+
+// workDir is the directory that a job works in which is given no files and names no directory. Earlier versions had it in the place.
+func (w *Worker) workDir(job int64) string { return w.named(job, workSuffix) }
+
+func (w *Worker) named(job int64, suffix string) string {
+	return filepath.Join(w.Dir, strconv.FormatInt(job, 10)+suffix)
+}
+
+// clear removes the directory that a job has worked in.
+func (w *Worker) clear(job int64) {
+	removeAll(w.workDir(job))
+	removeAll(w.place(job))
 }
 
 // prepare makes the directory that a job works in. A session that is resumed finds it as it was; if it is gone, the session begins again.
@@ -41,20 +55,21 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, job *fleetpipe.Job) (d
 	if job.Files == nil && job.Dir != "" {
 		return job.Dir, nil
 	}
-	place := w.place(a.job)
 	if a.session != "" {
-		if dir := workedIn(place, job.Files != nil); dir != "" {
+		if dir := w.workedIn(a.job, job.Files != nil); dir != "" {
 			return dir, nil
 		}
 		a.session, a.begun = "", "restarted"
 	}
+	if job.Files == nil {
+		dir = w.workDir(a.job)
+		return dir, w.spares.make(dir)
+	}
+	place := w.place(a.job)
 	if err := makeAnew(place); err != nil {
 		return "", err
 	}
 	dir = filepath.Join(place, workName)
-	if job.Files == nil {
-		return dir, os.Mkdir(dir, 0o700)
-	}
 	if job.Files.Archive != "" {
 		err = w.unpack(ctx, a, job.Files.Archive, dir)
 	} else {
@@ -69,18 +84,20 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, job *fleetpipe.Job) (d
 // noteName is the file in a place that names the directory in which the job works, once all its files are there.
 const noteName = "dir"
 
-// workedIn is the directory in which the job of a place has worked; empty if it is gone.
-func workedIn(place string, files bool) string {
-	dir := filepath.Join(place, workName)
+// workedIn is the directory in which a job has worked; empty if it is gone.
+func (w *Worker) workedIn(job int64, files bool) string {
+	dirs := []string{w.workDir(job), filepath.Join(w.place(job), workName)}
 	if files {
-		data, err := safefile.ReadOwn(filepath.Join(place, noteName), 1<<16)
+		data, err := safefile.ReadOwn(filepath.Join(w.place(job), noteName), 1<<16)
 		if err != nil {
 			return ""
 		}
-		dir = string(data)
+		dirs = []string{string(data)}
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return ""
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
 	}
-	return dir
+	return ""
 }

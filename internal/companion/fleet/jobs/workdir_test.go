@@ -35,7 +35,7 @@ func TestPrepare_Session(t *testing.T) {
 	} else if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
-	removeAll(w.place(1))
+	w.clear(1)
 	if dir, a := prepare("s"); dir != first || a.begun != "restarted" || a.session != "" {
 		t.Errorf("%s, not %s: %+v", dir, first, a.claimed)
 	}

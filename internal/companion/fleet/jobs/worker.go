@@ -40,6 +40,7 @@ type Worker struct {
 	archives   archiveCache
 	submitters Submitters
 	finished   finished
+	spares     spares
 	tidied     time.Time
 
 	claimer   *batcher // takes jobs and renews leases
@@ -90,6 +91,7 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	w.archives.dir = filepath.Join(filepath.Dir(w.Dir), "archives")
 	w.archives.clear()
 	defer w.archives.clear()
+	w.spares.most = 2 * w.Count
 	left, err := w.takeUp(ctx)
 	if err == nil {
 		w.workOwn(ctx, left)
@@ -148,6 +150,7 @@ func (w *Worker) leave(ctx context.Context) {
 	}
 	await(stopping, &w.own)
 	await(stopping, &w.delivered)
+	w.spares.clear()
 	bye, cancelBye := context.WithTimeout(ctx, 2*time.Second)
 	defer cancelBye()
 	w.Store.Pool.Exec(bye, "delete from belay.worker where machine = $1", w.Machine)
