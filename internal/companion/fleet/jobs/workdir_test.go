@@ -39,6 +39,14 @@ func TestPrepare_Session(t *testing.T) {
 	if dir, a := prepare("s"); dir != first || a.begun != "restarted" || a.session != "" {
 		t.Errorf("%s, not %s: %+v", dir, first, a.claimed)
 	}
+	w.clear(1)
+	earlier := filepath.Join(w.place(1), workName) // where earlier versions had it
+	if err := os.MkdirAll(earlier, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if dir, a := prepare("s"); dir != earlier || a.begun != "resumed" {
+		t.Errorf("%s, not %s: %+v", dir, earlier, a.claimed)
+	}
 	job.Dir = t.TempDir()
 	if dir, a := prepare("s"); dir != job.Dir || a.begun != "resumed" {
 		t.Errorf("%s, not %s: %+v", dir, job.Dir, a.claimed)
