@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // claimed is a job that this machine has taken.
@@ -75,7 +77,7 @@ func (c *batcher) makeClaims(ctx context.Context, list []request[claimRequest, c
 		at[w.question.fence] = i
 		got[i].fence = w.question.fence
 	}
-	rows, err := c.store.Pool.Query(ctx, `
+	rows, _ := c.store.Pool.Query(ctx, `
 with taken as (
 	update belay.job j set state = 'running', machine = $1, river = u.river, lease = now() + $5, started = now(), doing = '',
 		session = case when j.session_machine = $1 then j.session end
@@ -87,17 +89,14 @@ select id, attempt, true, batch, task, hash, needs, case when sum(octet_length(p
 union all
 select j.id, j.attempt, false, '', '', '', '{}', null, 0, '', 0, 0, now() from belay.job j join unnest($2::bigint[], $3::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
 where j.state = 'ready' and $1 = any(j.refused)`, c.machine, ids, attempts, rivers, paced(leaseTime), fetchedTogether)
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var one claim
-		if err := rows.Scan(&one.job, &one.attempt, &one.taken, &one.batch, &one.task, &one.hash, &one.needs, &one.payload, &one.size, &one.session, &one.paid, &one.refusals, &one.now); err != nil {
-			return nil, err
-		}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one claim, err error) {
+		err = row.Scan(&one.job, &one.attempt, &one.taken, &one.batch, &one.task, &one.hash, &one.needs, &one.payload, &one.size, &one.session, &one.paid, &one.refusals, &one.now)
 		one.refused, one.here = !one.taken, time.Now()
 		one.setBegun()
+		return one, err
+	})
+	for _, one := range found {
 		got[at[one.fence]] = one
 	}
-	return got, rows.Err()
+	return got, err
 }

@@ -118,7 +118,7 @@ func (s *submission) insert(ctx context.Context, tx pgx.Tx, batch string) error 
 	if len(s.ids) == 0 {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 insert into belay.job as j (batch, task, hash, needs, payload, archive)
 select $1, u.task, u.hash, array(select jsonb_array_elements_text(u.needs::jsonb)), u.payload, u.archive
 from unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::boolean[], $7::text[]) with ordinality u(task, hash, needs, payload, again, archive, n) order by n
@@ -126,15 +126,11 @@ on conflict (batch, task, hash) do update set state = 'ready', attempt = j.attem
 	machine = null, session = null, cancelled = false, refused = '{}', refusal = '', doing = '', cost = 0, created = now()
 where j.state = 'over' and (excluded.hash, excluded.task) in (select u.hash, u.task from unnest($2::text[], $3::text[], $6::boolean[]) u(task, hash, again) where u.again)
 returning j.id, j.attempt, j.needs`, batch, s.ids, s.hashes, s.needs, s.payloads, s.again, s.archives)
-	if err != nil {
-		return err
-	}
-	var ref reference
-	_, err = pgx.ForEachRow(rows, []any{&ref.Job, &ref.Attempt, &ref.needs}, func() error {
-		s.refs = append(s.refs, ref)
-		ref = reference{}
-		return nil
+	refs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ref reference, err error) {
+		err = row.Scan(&ref.Job, &ref.Attempt, &ref.needs)
+		return ref, err
 	})
+	s.refs = append(s.refs, refs...)
 	return err
 }
 
@@ -142,7 +138,7 @@ returning j.id, j.attempt, j.needs`, batch, s.ids, s.hashes, s.needs, s.payloads
 func (c *Client) Results(ctx context.Context, seen map[int64]passed, limit int) (list []foundResult, err error) {
 	found, err := c.found(ctx, seen, limit)
 	if err != nil {
-		return nil, c.Store.Trouble(err)
+		return nil, err
 	}
 	for _, f := range found {
 		if f.sealed == nil {
@@ -200,40 +196,22 @@ type foundResult struct {
 
 // found are the first results that are small together, or the first one without its content.
 func (c *Client) found(ctx context.Context, seen map[int64]passed, limit int) ([]foundResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
 	ids, attempts := make([]int64, 0, len(seen)), make([]int, 0, len(seen))
 	for id, p := range seen {
 		ids, attempts = append(ids, id), append(attempts, p.attempt)
 	}
-	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), case when total <= $4 then result end from
+	return collect(ctx, c, func(row pgx.CollectableRow) (f foundResult, err error) {
+		err = row.Scan(&f.ID, &f.Task, &f.Hash, &f.attempt, &f.Attempt, &f.Machine, &f.size, &f.sealed)
+		return f, err
+	}, `select id, task, hash, attempt, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), case when total <= $4 then result end from
 (select *, sum(octet_length(result)) over (order by ended, id) total, row_number() over (order by ended, id) n from
 (select * from belay.job where batch = $1 and state = 'over' and (id, attempt) not in (select * from unnest($2::bigint[], $5::integer[])) order by ended, id limit $3) j) k
 where total <= $4 or n = 1 order by n`, c.Batch, ids, limit, fetchedTogether, attempts)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f foundResult, err error) {
-		err = row.Scan(&f.ID, &f.Task, &f.Hash, &f.attempt, &f.Attempt, &f.Machine, &f.size, &f.sealed)
-		return f, err
-	})
 }
 
 // Tasks are the tasks whose jobs are there.
-func (c *Client) Tasks(ctx context.Context) (map[taskKey]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "select task, hash from belay.job where batch = $1", c.Batch)
-	if err != nil {
-		return nil, c.Store.Trouble(err)
-	}
-	there := map[taskKey]bool{}
-	var key taskKey
-	_, err = pgx.ForEachRow(rows, []any{&key.id, &key.hash}, func() error {
-		there[key] = true
-		return nil
-	})
-	return there, c.Store.Trouble(err)
+func (c *Client) Tasks(ctx context.Context) ([]taskKey, error) {
+	return collect(ctx, c, pgx.RowToStructByPos[taskKey], "select task, hash from belay.job where batch = $1", c.Batch)
 }
 
 // Taken forgets jobs whose results the submitter has written down, also if PostgreSQL has lost meanwhile that they were over.
@@ -248,20 +226,8 @@ func (c *Client) DropArchives(ctx context.Context) error {
 
 // Running says what machines work on.
 func (c *Client) Running(ctx context.Context) ([]fleetpipe.Running, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "select task, coalesce(machine, ''), doing, cost, river is null from belay.job where batch = $1 and state = 'running' order by started limit 1000", c.Batch)
-	if err != nil {
-		return nil, c.Store.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r fleetpipe.Running, err error) {
-		var kept bool
-		if err = row.Scan(&r.Task, &r.Machine, &r.Doing, &r.Cost, &kept); kept {
-			r.Doing = "waiting for its session"
-		}
-		return r, err
-	})
-	return list, c.Store.Trouble(err)
+	return collect(ctx, c, pgx.RowToStructByPos[fleetpipe.Running], `select task, coalesce(machine, ''), case when river is null then 'waiting for its session' else doing end, cost
+from belay.job where batch = $1 and state = 'running' order by started limit 1000`, c.Batch)
 }
 
 // Touch says that the submitter is still there.
@@ -269,33 +235,22 @@ func (c *Client) Touch(ctx context.Context) error { return c.exec(ctx, store.Tou
 
 // Withdraw takes back the jobs that no machine works on, and says which. What River still has of them refers to nothing.
 func (c *Client) Withdraw(ctx context.Context) ([]taskKey, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "delete from belay.job where batch = $1 and (state = 'ready' or state = 'running' and river is null) returning task, hash", c.Batch)
-	if err != nil {
-		return nil, c.Store.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (key taskKey, err error) {
-		err = row.Scan(&key.id, &key.hash)
-		return key, err
-	})
+	list, err := collect(ctx, c, pgx.RowToStructByPos[taskKey],
+		"delete from belay.job where batch = $1 and (state = 'ready' or state = 'running' and river is null) returning task, hash", c.Batch)
 	if err == nil && len(list) > 0 {
-		_, err = c.Store.Pool.Exec(ctx, store.DropArchives, c.Batch)
+		err = c.DropArchives(ctx)
 	}
-	return list, c.Store.Trouble(err)
+	return list, err
 }
 
 // Cancel stops the jobs that machines work on. Each of them reports that it was.
 func (c *Client) Cancel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "update belay.job set cancelled = true where batch = $1 and state = 'running' and not cancelled returning coalesce(river, 0)", c.Batch)
+	list, err := store.Collect(ctx, c.Store, pgx.RowTo[int64],
+		"update belay.job set cancelled = true where batch = $1 and state = 'running' and not cancelled returning coalesce(river, 0)", c.Batch)
 	if err != nil {
-		return c.Store.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return c.Store.Trouble(err)
+		return err
 	}
 	if c.queue == nil {
 		if c.queue, err = inserter(c.Store.Pool); err != nil {
@@ -333,6 +288,13 @@ func (c *Client) Wait(ctx context.Context, conn **pgx.Conn, most time.Duration) 
 	(*conn).Close(context.WithoutCancel(ctx))
 	*conn = nil
 	return c.Store.Trouble(err)
+}
+
+// collect returns the rows that a query answers with.
+func collect[T any](ctx context.Context, c *Client, row pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return store.Collect(ctx, c.Store, row, sql, args...)
 }
 
 func (c *Client) exec(ctx context.Context, sql string, args ...any) error {

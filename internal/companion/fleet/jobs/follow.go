@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,7 +56,7 @@ type follower struct {
 }
 
 // taskKey is what a task is known by in the fleet. One that has changed since an earlier start of the batch is another one.
-type taskKey struct{ id, hash string }
+type taskKey struct{ ID, Hash string }
 
 // passed is a result that was passed on. The row of a task that runs again has the next attempt.
 type passed struct {
@@ -267,16 +269,14 @@ func (f *follower) compare(ctx context.Context) {
 	if !f.tell(err) {
 		return
 	}
-	var gone []taskKey
-	for key := range f.expected {
-		if !there[key] {
-			gone = append(gone, key)
-		}
+	gone := maps.Clone(f.expected)
+	for _, key := range there {
+		delete(gone, key)
 	}
 	switch {
 	case len(gone) == 0:
 	case f.stopping:
-		f.reportWithdrawn(gone)
+		f.reportWithdrawn(slices.Collect(maps.Keys(gone)))
 	default:
 		f.lost = message.Error(fmt.Sprintf("PostgreSQL has lost %s of this batch, as after a restore. Start the batch again: what is done stays done", message.Count(len(gone), "job")))
 	}
@@ -287,7 +287,7 @@ func (f *follower) reportWithdrawn(list []taskKey) {
 	ids := make([]string, len(list))
 	for i, key := range list {
 		delete(f.expected, key)
-		ids[i] = key.id
+		ids[i] = key.ID
 	}
 	f.out.Encode(fleetpipe.Report{Withdrawn: ids})
 }

@@ -146,7 +146,7 @@ func TestFollow_ResultsBeforeSubmit(t *testing.T) {
 	again.tasks = []*fleetpipe.Task{{ID: "failed", Hash: "h", Again: true, Job: fleetpipe.Job{Args: []string{"true"}}}}
 	again.submit(false, "a", "b", "c")
 	for id, p := range again.seen {
-		if p.task.id != "failed" {
+		if p.task.ID != "failed" {
 			again.taken[id] = time.Now()
 		}
 	}

@@ -47,11 +47,8 @@ func (w *Worker) start(ctx context.Context) error {
 func (w *Worker) addQueues(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := w.Store.Pool.Query(ctx, `select distinct needs, refused from belay.job where state = 'ready' and (needs <> '{}' or refused <> '{}') and needs <@ $1 and not $2 = any(refused)`,
+	rows, _ := w.Store.Pool.Query(ctx, `select distinct needs, refused from belay.job where state = 'ready' and (needs <> '{}' or refused <> '{}') and needs <@ $1 and not $2 = any(refused)`,
 		append([]string{}, w.Labels...), w.Machine)
-	if err != nil {
-		return err
-	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (name string, err error) {
 		var needs, refused []string
 		err = row.Scan(&needs, &refused)

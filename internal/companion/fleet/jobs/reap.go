@@ -56,7 +56,7 @@ func (w *Worker) reapOnce(ctx context.Context, orphans bool) error {
 		}
 		// River knows nothing of leases: its job would stay in progress. The second part finds jobs that a machine has fetched from
 		// the queue and never taken, because it died in between.
-		rows, err := tx.Query(ctx, `
+		rows, _ := tx.Query(ctx, `
 with over as (
 	select id from belay.job where state = 'running' and lease < now()
 	union
@@ -70,18 +70,11 @@ with over as (
 )
 update belay.job j set state = 'ready', attempt = attempt + case when state = 'running' and river is null then 0 else 1 end, lease = null, machine = null from locked where j.id = locked.id
 returning j.id, j.attempt, j.needs, j.refused`, paced(leaseTime), orphans, reapAtMost)
+		refs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ref reference, err error) {
+			err = row.Scan(&ref.Job, &ref.Attempt, &ref.needs, &ref.refused)
+			return ref, err
+		})
 		if err != nil {
-			return err
-		}
-		var refs []reference
-		for rows.Next() {
-			var ref reference
-			if err := rows.Scan(&ref.Job, &ref.Attempt, &ref.needs, &ref.refused); err != nil {
-				return err
-			}
-			refs = append(refs, ref)
-		}
-		if err := rows.Err(); err != nil {
 			return err
 		}
 		if err := enqueue(ctx, tx, refs); err != nil {

@@ -40,19 +40,17 @@ from unnest($1::bigint[], $2::integer[], $3::text[], $4::float8[], $5::text[]) u
 where j.id = u.id and (j.attempt = u.attempt and (j.state = 'running' and j.machine = $7 or j.state = 'ready')
 	or j.attempt = u.attempt + 1 and j.river is null and j.state = 'running' and j.machine = $7)
 returning j.id, u.attempt, j.attempt, j.cancelled`, ids, attempts, doing, costs, sessions, paced(leaseTime), w.Machine, ownWork).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var f fence
-				var now int
-				var c bool
-				if err := rows.Scan(&f.job, &f.attempt, &now, &c); err != nil {
-					return err
-				}
+			var f fence
+			var now int
+			var c bool
+			_, err := pgx.ForEachRow(rows, []any{&f.job, &f.attempt, &now, &c}, func() error {
 				delete(held, f)
 				if cancelled[f] = c; now != f.attempt {
 					kept[f] = now
 				}
-			}
-			return rows.Err()
+				return nil
+			})
+			return err
 		})
 	}
 	if len(reported) > 0 {

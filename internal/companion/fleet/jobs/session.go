@@ -33,24 +33,20 @@ func keepLost(ctx context.Context, tx pgx.Tx) error {
 }
 
 // regain takes up the jobs of this machine that have a session, at its start: at most so many. What they ran in has ended with the one before.
-func (w *Worker) regain(ctx context.Context, most int) (list []claimed, err error) {
+func (w *Worker) regain(ctx context.Context, most int) ([]claimed, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := w.Store.Pool.Query(ctx, `with taken as (update belay.job set attempt = attempt + case when river is null then 0 else 1 end, lease = now() + $2, river = $3, started = now(), doing = ''
+	rows, _ := w.Store.Pool.Query(ctx, `with taken as (update belay.job set attempt = attempt + case when river is null then 0 else 1 end, lease = now() + $2, river = $3, started = now(), doing = ''
 where id in (select id from belay.job where state = 'running' and machine = $1 and session_machine = $1 and session is not null and not cancelled order by id limit $4 for update)
 returning id, attempt, batch, task, hash, needs, payload, session, cost, cardinality(refused) refusals)
 select id, attempt, batch, task, hash, needs, case when sum(octet_length(payload)) over (order by id) <= $5 then payload end, octet_length(payload), session, cost, refusals, now() from taken`,
 		w.Machine, paced(leaseTime), ownWork, most, fetchedTogether)
-	if err != nil {
-		return nil, err
-	}
-	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
 		err = row.Scan(&c.job, &c.attempt, &c.batch, &c.task, &c.hash, &c.needs, &c.payload, &c.size, &c.session, &c.paid, &c.refusals, &c.now)
 		c.here = time.Now()
 		c.setBegun()
 		return c, err
 	})
-	return list, err
 }
 
 // workOwn works on jobs that this machine has taken up again, without River.

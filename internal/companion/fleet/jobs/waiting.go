@@ -35,13 +35,6 @@ func (f *follower) sayWaiting(ctx context.Context) {
 
 // Waiting lists the needs of ready jobs that no machine meets. A machine that is away for a moment still counts.
 func (c *Client) Waiting(ctx context.Context) ([][]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, `select needs from (select distinct needs from belay.job where batch = $1 and state = 'ready') j
+	return collect(ctx, c, pgx.RowTo[[]string], `select needs from (select distinct needs from belay.job where batch = $1 and state = 'ready') j
 where not exists (select from belay.worker w where w.seen > now() - $2::interval and w.labels @> j.needs) order by needs limit 10`, c.Batch, 2*store.AwayAfter)
-	if err != nil {
-		return nil, c.Store.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
-	return list, c.Store.Trouble(err)
 }

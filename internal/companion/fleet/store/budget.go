@@ -93,12 +93,7 @@ type MachineSpent struct {
 
 // Spending is what all machines have spent of budgets, in the latest period of each.
 func (s *Store) Spending(ctx context.Context) ([]MachineSpent, error) {
-	rows, err := s.Pool.Query(ctx, `select b.name, b.period, b.machine, b.usd, b.unknown::int, coalesce(h.usd, 0)
+	return Collect(ctx, s, pgx.RowToStructByPos[MachineSpent], `select b.name, b.period, b.machine, b.usd, b.unknown::int, coalesce(h.usd, 0)
 from belay.budget b left join belay.budget_share h on h.name = b.name and h.period = b.period and h.machine = b.machine and h.expires > now()
 where b.period = (select x.period from belay.budget x where x.name = b.name order by x.changed desc limit 1) order by b.name, b.usd desc, b.machine`)
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[MachineSpent])
-	return list, s.Trouble(err)
 }

@@ -45,13 +45,11 @@ func (s *Store) ExchangeGate(ctx context.Context, id Identity, key string, chang
 	ask := &pgx.Batch{}
 	ask.Queue("begin")
 	ask.Queue("select version, state from belay.gate where key = $1 for update", key).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
+		_, err := pgx.ForEachRow(rows, []any{&version, &data}, func() error {
 			exists = true
-			if err := rows.Scan(&version, &data); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
+			return nil
+		})
+		return err
 	})
 	ask.Queue(`select clock_timestamp(), exists (select from belay.machine where name = $2 and generation = $3 and left_at is null),
 	coalesce(sum(granted) filter (where machine <> $2), 0), coalesce(sum(granted) filter (where machine = $2), 0), (`+before("$2", "$4")+`)
@@ -150,15 +148,12 @@ func (s *Store) GatesOf(ctx context.Context, keys []string) (map[string]GateRow,
 }
 
 func (s *Store) gates(ctx context.Context, which string, args ...any) (map[string]GateRow, error) {
-	rows, err := s.Pool.Query(ctx, "select key, version, state from belay.gate where "+which, args...)
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
+	rows, _ := s.Pool.Query(ctx, "select key, version, state from belay.gate where "+which, args...)
 	list := map[string]GateRow{}
 	var key string
 	var version int64
 	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &version, &data}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&key, &version, &data}, func() error {
 		row := GateRow{Version: version}
 		if data != nil && json.Unmarshal(data, &row.State) != nil {
 			return nil // no Belay has written this

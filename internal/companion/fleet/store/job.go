@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // DefaultKeepResults is how long jobs and results stay whose submitter does not come back, unless the fleet was told otherwise.
@@ -24,44 +24,27 @@ const TouchBatch = "insert into belay.batch (name) values ($1) on conflict (name
 // PruneJobs deletes jobs whose submitter has not been there for that long, with their results, archives and places in the queue, and returns how many. Jobs
 // that are running stay until they are over. While another process prunes, it does nothing.
 func (s *Store) PruneJobs(ctx context.Context, keep time.Duration) (removed int64, err error) {
-	for {
-		var n, held int64
-		err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-			if err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1)::int", int64(pruning)).Scan(&held); err != nil || held == 0 {
-				return err
-			}
-			tag, err := tx.Exec(ctx, `
+	return s.prune(ctx, func(tx pgx.Tx) (pgconn.CommandTag, error) {
+		done, err := tx.Exec(ctx, `
 with old as (
 	select j.id from belay.job j left join belay.batch b on b.name = j.batch
 	where j.state <> 'running' and coalesce(b.seen, j.created) < now() - make_interval(secs => $2) limit $1 for update of j skip locked
 )
 delete from belay.job j using old where j.id = old.id`, pruneBatch, keep.Seconds())
-			if n = tag.RowsAffected(); err != nil || n > 0 {
-				return err
-			}
-			for _, statement := range []string{
-				"delete from belay.batch b where seen < now() - make_interval(secs => $1) and not exists (select 1 from belay.job j where j.batch = b.name)",
-				// Jobs that were withdrawn leave their place in a queue that no machine listens to.
-				`delete from belay.river_job r where kind = 'belay' and state in ('available', 'scheduled', 'retryable') and created_at < now() - least(make_interval(secs => $1), interval '1 hour')
-and not exists (select 1 from belay.job j where j.id = (r.args->>'job')::bigint and j.attempt = (r.args->>'attempt')::integer)`,
-			} {
-				if _, err := tx.Exec(ctx, statement, keep.Seconds()); err != nil {
-					return err
-				}
-			}
-			_, err = tx.Exec(ctx, DropArchives, "")
-			return err
-		})
-		removed += n
-		if err != nil || n == 0 {
-			return removed, s.Trouble(err)
+		if err != nil || done.RowsAffected() > 0 {
+			return done, err
 		}
-	}
-}
-
-// SetKeepResults sets how long jobs and results are kept whose submitter does not come back.
-func (s *Store) SetKeepResults(ctx context.Context, keep time.Duration) error {
-	_, err := s.Pool.Exec(ctx, "insert into belay.setting (name, value) values ('keep_results', $1) on conflict (name) do update set value = excluded.value",
-		strconv.FormatInt(int64(keep.Seconds()), 10))
-	return s.Trouble(err)
+		for _, statement := range []string{
+			"delete from belay.batch b where seen < now() - make_interval(secs => $1) and not exists (select 1 from belay.job j where j.batch = b.name)",
+			// Jobs that were withdrawn leave their place in a queue that no machine listens to.
+			`delete from belay.river_job r where kind = 'belay' and state in ('available', 'scheduled', 'retryable') and created_at < now() - least(make_interval(secs => $1), interval '1 hour')
+and not exists (select 1 from belay.job j where j.id = (r.args->>'job')::bigint and j.attempt = (r.args->>'attempt')::integer)`,
+		} {
+			if _, err := tx.Exec(ctx, statement, keep.Seconds()); err != nil {
+				return done, err
+			}
+		}
+		_, err = tx.Exec(ctx, DropArchives, "")
+		return done, err
+	})
 }

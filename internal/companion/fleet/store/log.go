@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // ErrMoved says that another process has shipped the log meanwhile, or that PostgreSQL has lost what it had.
@@ -30,21 +31,10 @@ type LogLine struct {
 	Ahead time.Duration
 }
 
-const positionColumns = "machine, identity, position, tail, edition"
-
-func scanPosition(row pgx.CollectableRow) (p LogPosition, err error) {
-	err = row.Scan(&p.Machine, &p.Identity, &p.Position, &p.Tail, &p.Edition)
-	return p, err
-}
-
 // LogPositions are the positions of a machine; of all machines if it has no name.
 func (s *Store) LogPositions(ctx context.Context, machine string) ([]LogPosition, error) {
-	rows, err := s.Pool.Query(ctx, "select "+positionColumns+" from belay.log_position where $1 = '' or machine = $1 order by machine, changed, identity", machine)
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, scanPosition)
-	return list, s.Trouble(err)
+	return Collect(ctx, s, pgx.RowToStructByPos[LogPosition],
+		"select machine, identity, position, tail, edition from belay.log_position where $1 = '' or machine = $1 order by machine, changed, identity", machine)
 }
 
 // AddLog adds lines and moves the position from where it is known to be, in one transaction: whatever happens in between, each line is there once.
@@ -100,25 +90,22 @@ func (s *Store) LogLines(ctx context.Context, from []LogPosition, limit int) (li
 	for i, p := range from {
 		machines[i], identities[i], positions[i], editions[i], next[i] = p.Machine, p.Identity, p.Position, p.Edition, -1
 	}
-	rows, err := s.Pool.Query(ctx, `select f.n - 1, p.position, l.position, l.line, coalesce(l.clock_ahead, 0)::float8
+	rows, _ := s.Pool.Query(ctx, `select f.n - 1, p.position, l.position, l.line, make_interval(secs => coalesce(l.clock_ahead, 0))
 from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[]) with ordinality as f (machine, identity, start, edition, n)
 join belay.log_position p on p.machine = f.machine and p.identity = f.identity and p.edition = f.edition
 left join lateral (select position, line, clock_ahead from belay.log_line x where x.machine = f.machine and x.identity = f.identity and x.position >= f.start
 	order by x.position limit $5) l on true
 order by f.n, l.position`, machines, identities, positions, editions, limit)
-	if err != nil {
-		return nil, nil, s.Trouble(err)
-	}
 	var n, end int64
 	var at *int64
 	var text []byte
-	var ahead float64
+	var ahead time.Duration
 	_, err = pgx.ForEachRow(rows, []any{&n, &end, &at, &text, &ahead}, func() error {
 		next[n] = end
 		if at == nil {
 			return nil
 		}
-		if lines[n] = append(lines[n], LogLine{*at, bytes.Clone(text), inSeconds(ahead)}); len(lines[n]) == limit {
+		if lines[n] = append(lines[n], LogLine{*at, bytes.Clone(text), ahead}); len(lines[n]) == limit {
 			next[n] = *at + 1 // lines are known by where they begin, and a redacted one has another length
 		}
 		return nil
@@ -137,19 +124,26 @@ const pruneBatch = 5000
 
 // PruneLog removes lines that have been there for longer than that, oldest first, and says how many. While another process does so it does nothing.
 func (s *Store) PruneLog(ctx context.Context, keep time.Duration) (removed int64, err error) {
-	for {
-		var n, held int64
-		err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-			if err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1)::int", int64(pruning)).Scan(&held); err != nil || held == 0 {
-				return err
-			}
-			tag, err := tx.Exec(ctx, `delete from belay.log_line where seq in (
+	return s.prune(ctx, func(tx pgx.Tx) (pgconn.CommandTag, error) {
+		return tx.Exec(ctx, `delete from belay.log_line where seq in (
 	select seq from (select seq, added from belay.log_line order by seq limit $1) oldest where added < now() - make_interval(secs => $2))`, pruneBatch, keep.Seconds())
-			n = tag.RowsAffected()
+	})
+}
+
+// prune removes some rows in a transaction, and again until there are none left.
+func (s *Store) prune(ctx context.Context, some func(pgx.Tx) (pgconn.CommandTag, error)) (removed int64, err error) {
+	for {
+		var done pgconn.CommandTag
+		err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+			var held bool
+			err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1)", int64(pruning)).Scan(&held)
+			if err == nil && held {
+				done, err = some(tx)
+			}
 			return err
 		})
-		removed += n
-		if err != nil || n == 0 {
+		removed += done.RowsAffected()
+		if err != nil || done.RowsAffected() == 0 {
 			return removed, s.Trouble(err)
 		}
 	}
@@ -173,10 +167,18 @@ func (s *Store) Settings(ctx context.Context) (all Settings, err error) {
 	return all, s.Trouble(err)
 }
 
-// SetKeep sets how long lines of logs are kept.
+// SetKeep sets how long lines of logs are kept, and SetKeepResults jobs and results whose submitter does not come back.
 func (s *Store) SetKeep(ctx context.Context, keep time.Duration) error {
-	_, err := s.Pool.Exec(ctx, "insert into belay.setting (name, value) values ('keep', $1) on conflict (name) do update set value = excluded.value",
-		strconv.FormatInt(int64(keep.Seconds()), 10))
+	return s.setSeconds(ctx, "keep", keep)
+}
+
+func (s *Store) SetKeepResults(ctx context.Context, keep time.Duration) error {
+	return s.setSeconds(ctx, "keep_results", keep)
+}
+
+func (s *Store) setSeconds(ctx context.Context, name string, value time.Duration) error {
+	_, err := s.Pool.Exec(ctx, "insert into belay.setting (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value",
+		name, strconv.FormatInt(int64(value.Seconds()), 10))
 	return s.Trouble(err)
 }
 

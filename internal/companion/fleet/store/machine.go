@@ -40,25 +40,10 @@ type Machine struct {
 // Away reports whether it has not been heard of for too long, or has left.
 func (m *Machine) Away() bool { return m.Left || m.Silent > AwayAfter }
 
-const machineColumns = "name, instance, generation, version, labels, draining, joined, extract(epoch from now() - seen)::float8, clock_ahead, left_at is not null"
-
-func scanMachine(row pgx.CollectableRow) (m Machine, err error) {
-	var silent, ahead float64
-	err = row.Scan(&m.Name, &m.Instance, &m.Generation, &m.Version, &m.Labels, &m.Draining, &m.Joined, &silent, &ahead, &m.Left)
-	m.Silent, m.Ahead = inSeconds(silent), inSeconds(ahead)
-	return m, err
-}
-
-func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 // Machines lists all machines that have joined, by name.
 func (s *Store) Machines(ctx context.Context) ([]Machine, error) {
-	rows, err := s.Pool.Query(ctx, "select "+machineColumns+" from belay.machine order by name")
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, scanMachine)
-	return list, s.Trouble(err)
+	return Collect(ctx, s, pgx.RowToStructByPos[Machine], `select name, instance, generation, version, labels, draining, joined, now() - seen, make_interval(secs => clock_ahead),
+	left_at is not null from belay.machine order by name`)
 }
 
 // Identity is a member as it writes: what was decided under an older generation counts no more.

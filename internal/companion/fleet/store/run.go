@@ -41,16 +41,8 @@ select count(*) from member`, id.Name, id.Generation, all, ids, records).Scan(&m
 
 // Runs are the runs under way on the machines that are there, by machine and id.
 func (s *Store) Runs(ctx context.Context) ([]Run, error) {
-	rows, err := s.Pool.Query(ctx, `select r.machine, r.id, r.record from belay.run r join belay.machine m on m.name = r.machine and m.generation = r.generation
+	return Collect(ctx, s, pgx.RowToStructByPos[Run], `select r.machine, r.id, r.record from belay.run r join belay.machine m on m.name = r.machine and m.generation = r.generation
 where m.left_at is null and m.seen > now() - $1 * interval '1 second' order by r.machine, r.id`, AwayAfter.Seconds())
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Run, err error) {
-		err = row.Scan(&r.Machine, &r.ID, &r.Record)
-		return r, err
-	})
-	return list, s.Trouble(err)
 }
 
 // Ahead is how far the clock of this machine is ahead of PostgreSQL's, as far as one question can tell.

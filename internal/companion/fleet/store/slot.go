@@ -19,12 +19,8 @@ const wantTime = 5 * time.Second
 
 // SlotsWanted are the keys of slots of this machine for which other machines wait.
 func (s *Store) SlotsWanted(ctx context.Context, id Identity) ([]string, error) {
-	rows, err := s.Pool.Query(ctx, `select distinct w.key from belay.slot_want w join belay.slot s on s.key = w.key and s.machine = $1 where w.machine <> $1 and w.expires > now()`, id.Name)
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return list, s.Trouble(err)
+	return Collect(ctx, s, pgx.RowTo[string],
+		"select distinct w.key from belay.slot_want w join belay.slot s on s.key = w.key and s.machine = $1 where w.machine <> $1 and w.expires > now()", id.Name)
 }
 
 // LeaseSlot leases one of the n slots of a key to the machine. ok is false if all are leased; then the others are asked to give back one that they do
@@ -72,12 +68,7 @@ func (s *Store) FreeSlot(ctx context.Context, id Identity, slot Slot) error {
 }
 
 // RenewSlots renews the leases of the machine, and returns those that it has. One that had expired may be another's by now.
-func (s *Store) RenewSlots(ctx context.Context, id Identity) (list []Slot, err error) {
-	rows, err := s.Pool.Query(ctx, `update belay.slot s set expires = now() + $3 * interval '1 second', generation = m.generation from belay.machine m
+func (s *Store) RenewSlots(ctx context.Context, id Identity) ([]Slot, error) {
+	return Collect(ctx, s, pgx.RowToStructByPos[Slot], `update belay.slot s set expires = now() + $3 * interval '1 second', generation = m.generation from belay.machine m
 where s.machine = $1 and m.name = $1 and m.generation = $2 and m.left_at is null returning s.key, s.index`, id.Name, id.Generation, LeaseTime.Seconds())
-	if err != nil {
-		return nil, s.Trouble(err)
-	}
-	list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Slot])
-	return list, s.Trouble(err)
 }

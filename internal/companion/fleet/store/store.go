@@ -105,6 +105,13 @@ func (s *Store) Listener(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
+// Collect returns the rows that a query answers with.
+func Collect[T any](ctx context.Context, s *Store, row pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, _ := s.Pool.Query(ctx, sql, args...) // CollectRows returns the error
+	list, err := pgx.CollectRows(rows, row)
+	return list, s.Trouble(err)
+}
+
 // Trouble says in words what PostgreSQL could not do. What is ours already stays as it is.
 func (s *Store) Trouble(err error) error { return s.Address.trouble(err) }
 
