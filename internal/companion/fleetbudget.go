@@ -18,32 +18,23 @@ var fleetBudgetTable = []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Head
 
 // fleetBudgetCommand is belay budget --fleet.
 func fleetBudgetCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, err := openFleet(ctx, args)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	list, err := s.Spending(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if len(args.rest) > 0 {
-		list = slices.DeleteFunc(list, func(m store.MachineSpent) bool { return !slices.Contains(args.rest, m.Name) })
-	}
-	switch {
-	case args.on("json"):
-		return 0, term.JSONLines(from.Out, list)
-	case len(list) == 0:
-		return 0, term.Line(from.Out, message.NothingOnRecord("budgets"))
-	}
-	var rows [][]term.Piece
-	for i, m := range list {
-		if i == 0 || list[i-1].Name != m.Name {
-			rows = append(rows, inAll(list[i:]))
+	return inFleet(ctx, args, func(s *store.Store) error {
+		list, err := s.Spending(ctx)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, term.Cells("", "", m.Machine, printable.Dollars(m.USD), printable.Dollars(m.Share), countText(int64(m.Unknown))))
-	}
-	return 0, term.Table(from.Out, fleetBudgetTable, rows)
+		if len(args.rest) > 0 {
+			list = slices.DeleteFunc(list, func(m store.MachineSpent) bool { return !slices.Contains(args.rest, m.Name) })
+		}
+		var rows [][]term.Piece
+		for i, m := range list {
+			if i == 0 || list[i-1].Name != m.Name {
+				rows = append(rows, inAll(list[i:]))
+			}
+			rows = append(rows, term.Cells("", "", m.Machine, printable.Dollars(m.USD), printable.Dollars(m.Share), countText(int64(m.Unknown))))
+		}
+		return fleetList(from, args, list, message.NothingOnRecord("budgets"), fleetBudgetTable, rows)
+	})
 }
 
 // inAll is the row of all machines, of the budget that a list begins with.

@@ -52,6 +52,16 @@ func openFleet(ctx context.Context, args *arguments) (*store.Store, error) {
 	return store.Open(ctx, address)
 }
 
+// inFleet does something with the fleet that a command's flag or the environment names.
+func inFleet(ctx context.Context, args *arguments, do func(*store.Store) error) (int, error) {
+	s, err := openFleet(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	return 0, do(s)
+}
+
 // minKeep is how long lines of logs are kept at least: what is asked about the fleet is about some time. The same goes for results.
 const minKeep = time.Hour
 
@@ -148,15 +158,12 @@ func changeMachine(ctx context.Context, from caller, args *arguments, change fun
 	if len(args.rest) != 1 || args.rest[0] == "" {
 		return 0, &usageError{err: message.Error(fmt.Sprintf("which machine? For example: belay %s build-3", args.command.Name))}
 	}
-	s, err := openFleet(ctx, args)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	if err := change(s, ctx, args.rest[0]); err != nil {
-		return 0, err
-	}
-	return 0, term.Line(from.Out, done(args.rest[0]))
+	return inFleet(ctx, args, func(s *store.Store) error {
+		if err := change(s, ctx, args.rest[0]); err != nil {
+			return err
+		}
+		return term.Line(from.Out, done(args.rest[0]))
+	})
 }
 
 // machineJSON is a machine for programs. Fields are only ever added.
@@ -186,35 +193,36 @@ func machineState(m *store.Machine) string {
 
 // fleetStatusCommand is belay fleet status.
 func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, err := openFleet(ctx, args)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	machines, err := s.Machines(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if args.on("json") {
-		list := []machineJSON{}
-		for _, m := range machines {
-			list = append(list, machineJSON{m.Name, machineState(&m), m.Joined.UTC(), m.Silent.Seconds(), m.Ahead.Seconds(), m.Version, m.Labels, m.Generation})
+	return inFleet(ctx, args, func(s *store.Store) error {
+		machines, err := s.Machines(ctx)
+		if err != nil {
+			return err
 		}
-		return 0, term.JSONLines(from.Out, list)
-	}
-	if len(machines) == 0 {
-		return 0, term.Line(from.Out, fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text))
-	}
-	var rows [][]term.Piece
-	for _, m := range machines {
-		ahead := "–"
-		if m.Ahead.Abs() >= time.Second {
-			ahead = printable.Span(m.Ahead.Abs())
-			if m.Ahead < 0 {
+		list := []machineJSON{}
+		var rows [][]term.Piece
+		for _, m := range machines {
+			ahead := "–"
+			if m.Ahead.Abs() >= time.Second {
+				ahead = printable.Span(m.Ahead.Abs())
+			}
+			if m.Ahead <= -time.Second {
 				ahead = "-" + ahead
 			}
+			list = append(list, machineJSON{m.Name, machineState(&m), m.Joined.UTC(), m.Silent.Seconds(), m.Ahead.Seconds(), m.Version, m.Labels, m.Generation})
+			rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
 		}
-		rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
+		none := fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text)
+		return fleetList(from, args, list, none, machineTable, rows)
+	})
+}
+
+// fleetList writes what a command about the fleet has found: as JSON, or as a table with a row for each.
+func fleetList[T any](from caller, args *arguments, list []T, none string, columns []term.Column, rows [][]term.Piece) error {
+	switch {
+	case args.on("json"):
+		return term.JSONLines(from.Out, list)
+	case len(list) == 0:
+		return term.Line(from.Out, none)
 	}
-	return 0, term.Table(from.Out, machineTable, rows)
+	return term.Table(from.Out, columns, rows)
 }

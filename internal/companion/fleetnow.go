@@ -54,32 +54,24 @@ func fleetRuns(ctx context.Context, s *store.Store) (list []fleetRun, err error)
 	return list, nil
 }
 
-// openRuns opens the fleet, and says what runs in it and which of its machines are away.
-func openRuns(ctx context.Context, from caller, args *arguments) (*store.Store, []fleetRun, error) {
-	s, err := openFleet(ctx, args)
-	if err != nil {
-		return nil, nil, err
-	}
-	runs, err := fleetRuns(ctx, s)
-	if err == nil {
-		err = from.sayAway(ctx, s)
-	}
-	if err != nil {
-		s.Close()
-		return nil, nil, err
-	}
-	return s, runs, nil
-}
-
-// sayAway says which machines have not been heard of, so that what they are doing is not known.
-func (c caller) sayAway(ctx context.Context, s *store.Store) error {
-	machines, err := s.Machines(ctx)
-	for _, m := range machines {
-		if m.Away() && !m.Left {
-			c.say(message.FleetAway(m.Name, term.Span(m.Silent)))
+// runsInFleet is inFleet for what needs the runs that are under way. It says which machines have not been heard of, so that what they are doing is not known.
+func runsInFleet(ctx context.Context, from caller, args *arguments, do func(*store.Store, []fleetRun) error) (int, error) {
+	return inFleet(ctx, args, func(s *store.Store) error {
+		runs, err := fleetRuns(ctx, s)
+		if err != nil {
+			return err
 		}
-	}
-	return err
+		machines, err := s.Machines(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range machines {
+			if m.Away() && !m.Left {
+				from.say(message.FleetAway(m.Name, term.Span(m.Silent)))
+			}
+		}
+		return do(s, runs)
+	})
 }
 
 // fleetPsTable is the table of belay ps, with machines.
@@ -88,26 +80,14 @@ var fleetPsTable = []term.Column{machineColumn, {Heading: "ID", Kind: term.Whole
 
 // fleetPsCommand is belay ps --fleet.
 func fleetPsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, runs, err := openRuns(ctx, from, args)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	if args.on("json") {
-		return 0, term.JSONLines(from.Out, runs)
-	}
-	if len(runs) == 0 {
-		return 0, term.Line(from.Out, message.NothingRunning())
-	}
-	var rows [][]term.Piece
-	for _, r := range runs {
-		since := ""
-		if !r.Started.IsZero() {
-			since = term.Span(time.Since(r.Started))
+	return runsInFleet(ctx, from, args, func(_ *store.Store, runs []fleetRun) error {
+		var rows [][]term.Piece
+		for _, r := range runs {
+			since := orNone(r.Started, func(t time.Time) string { return term.Span(time.Since(t)) })
+			rows = append(rows, term.Cells(r.Machine, shortID(r.ID), r.PID, oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, overview.RunState(r.Record)))
 		}
-		rows = append(rows, term.Cells(r.Machine, shortID(r.ID), r.PID, oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, overview.RunState(r.Record)))
-	}
-	return 0, term.Table(from.Out, fleetPsTable, rows)
+		return fleetList(from, args, runs, message.NothingRunning(), fleetPsTable, rows)
+	})
 }
 
 // fleetGates are the gates that are not healthy, with the runs that wait at them.
@@ -143,32 +123,23 @@ var fleetGateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, 
 
 // fleetGatesCommand is belay gates --fleet.
 func fleetGatesCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, runs, err := openRuns(ctx, from, args)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	gates, err := fleetGates(ctx, s, runs)
-	if err != nil {
-		return 0, err
-	}
-	if args.on("json") {
-		return 0, term.JSONLines(from.Out, gates)
-	}
-	if len(gates) == 0 {
-		return 0, term.Line(from.Out, message.GatesHealthy())
-	}
-	now := time.Now()
-	day := (&question{now: now}).clock
-	var rows [][]term.Piece
-	for _, g := range gates {
-		state, since, until, reason := overview.Columns(g.State, now)
-		if g.Full {
-			state, reason = "full", overview.AllTaken()
+	return runsInFleet(ctx, from, args, func(s *store.Store, runs []fleetRun) error {
+		gates, err := fleetGates(ctx, s, runs)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, term.Cells(g.Key, state, orNone(since, day), orNone(until, day), len(g.Waiting), machinesOf(g.Waiting), oneLine(reason, 200)))
-	}
-	return 0, term.Table(from.Out, fleetGateTable, rows)
+		now := time.Now()
+		day := (&question{now: now}).clock
+		var rows [][]term.Piece
+		for _, g := range gates {
+			state, since, until, reason := overview.Columns(g.State, now)
+			if g.Full {
+				state, reason = "full", overview.AllTaken()
+			}
+			rows = append(rows, term.Cells(g.Key, state, orNone(since, day), orNone(until, day), len(g.Waiting), machinesOf(g.Waiting), oneLine(reason, 200)))
+		}
+		return fleetList(from, args, gates, message.GatesHealthy(), fleetGateTable, rows)
+	})
 }
 
 // orNone shows a time, if there is one.

@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -27,54 +26,38 @@ func (a *arguments) checkFleet() error {
 
 // openFleet opens the record of the fleet and brings it up to date. With PostgreSQL out of reach, the answer comes from what was read of it before,
 // and it says how old that is.
-func (q *question) openFleet(ctx context.Context, dir string) (err error) {
-	q.db, q.fleet, err = openFleetRecord(ctx, q.caller, q.arguments, dir)
-	return err
-}
-
-// openFleetRecord is that for any command. The store is nil if PostgreSQL is out of reach.
-func openFleetRecord(ctx context.Context, from caller, args *arguments, dir string) (*db.DB, *store.Store, error) {
-	s, away := openFleet(ctx, args)
-	var feed db.Feed
-	if away == nil {
-		if feed, away = newFeed(ctx, s); away != nil {
-			s.Close()
-			s, feed = nil, nil
+func (q *question) openFleet(ctx context.Context) error {
+	var lines db.Feed
+	var away error
+	if q.fleet, away = openFleet(ctx, q.arguments); away == nil {
+		var logs *feed
+		if logs, away = newFeed(ctx, q.fleet); away == nil {
+			lines = logs
 		}
 	}
 	if _, wrong := errors.AsType[*usageError](away); wrong || errors.Is(away, store.ErrNotInitialised) || errors.Is(away, store.ErrOlder) || errors.Is(away, store.ErrNewer) {
-		return nil, nil, away
+		return away
 	}
-	if feed != nil {
-		(&state.State{Dir: dir}).Prepare() // for the copy; where it cannot be made, the answer is made in memory
+	if lines != nil {
+		q.state.Prepare() // for the copy; where it cannot be made, the answer is made in memory
 	}
-	d, err := db.OpenFleet(dir, feed)
-	if err != nil {
-		if s != nil {
-			s.Close()
-		}
-		return nil, nil, openTrouble(dir, err)
+	var err error
+	if q.db, err = db.OpenFleet(q.state.Dir, lines); err != nil {
+		return openTrouble(q.state.Dir, err)
 	}
-	if feed != nil {
-		_, away = d.Fold(ctx)
+	if lines != nil {
+		_, away = q.db.Fold(ctx)
 	}
-	for _, text := range d.Said {
-		from.say(text)
-	}
-	d.Said = nil
+	q.sayOf(q.db)
 	if away == nil {
-		return d, s, nil
+		return nil
 	}
-	at := d.Updated(ctx)
+	at := q.db.Updated(ctx)
 	if at.IsZero() {
-		d.Close()
-		if s != nil {
-			s.Close()
-		}
-		return nil, nil, away
+		return away
 	}
-	from.say(message.FleetAsOf(away, at.Local().Format(time.DateTime), term.Span(time.Since(at))))
-	return d, s, nil
+	q.say(message.FleetAsOf(away, at.Local().Format(time.DateTime), term.Span(time.Since(at))))
+	return nil
 }
 
 // machineColumn is in the tables of a fleet.

@@ -19,36 +19,35 @@ import (
 
 // logCommand is belay log: the runs, the attempts, or the story of one run.
 func logCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
-	err := q.ask(ctx)
-	defer q.close()
+	return answered(ctx, from, args, func(q *question) error { return q.log(ctx) })
+}
+
+func (q *question) log(ctx context.Context) error {
 	switch {
-	case err != nil:
-		return 0, err
 	case len(q.rest) > 1:
-		return 0, &usageError{err: message.Error(fmt.Sprintf("belay log takes the id of one run, not %d", len(q.rest)))}
+		return &usageError{err: message.Error(fmt.Sprintf("belay log takes the id of one run, not %d", len(q.rest)))}
 	case len(q.rest) == 1:
 		q.filter.Invocation = q.rest[0]
 	}
 	attempts := q.on("attempts")
 	if q.on("tree") {
 		if attempts || q.on("follow") {
-			return 0, &usageError{err: message.Error("--tree cannot be used together with --attempts or --follow")}
+			return &usageError{err: message.Error("--tree cannot be used together with --attempts or --follow")}
 		}
-		return 0, q.tree(ctx)
+		return q.tree(ctx)
 	}
 	if q.filter.Invocation != "" {
-		return 0, q.story(ctx)
+		return q.story(ctx)
 	}
 	if q.on("follow") {
-		return 0, q.follow(ctx, attempts)
+		return q.follow(ctx, attempts)
 	}
 	if attempts {
 		list, err := q.db.Attempts(ctx, q.filter)
-		return 0, errors.Join(err, q.attempts().write(q, list))
+		return errors.Join(err, q.attempts().write(q, list))
 	}
 	list, err := q.db.Invocations(ctx, q.filter)
-	return 0, errors.Join(err, q.runs().write(q, list), q.writeOthers(ctx, list))
+	return errors.Join(err, q.runs().write(q, list), q.writeOthers(ctx, list))
 }
 
 // writeOthers says how many failures there are, in the time of a list of runs, that are not of runs. Those have no labels.

@@ -10,56 +10,52 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/when"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
 // pruneCommand is belay prune: it removes what is older than a time, or beyond a size.
 func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
+	return answered(ctx, from, args, func(q *question) error { return q.prune(ctx) })
+}
+
+func (q *question) prune(ctx context.Context) (err error) {
 	age, size, dry := q.text("older-than"), q.text("max-size"), q.on("dry-run")
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
 	var before time.Time
 	switch {
 	case (age == "") == (size == ""):
-		return 0, &usageError{err: message.Error("say what to delete, as in: belay prune --older-than 90d, or belay prune --max-size 500MB")}
+		return &usageError{err: message.Error("say what to delete, as in: belay prune --older-than 90d, or belay prune --max-size 500MB")}
 	case age != "":
 		if before, err = when.Parse(age, q.now); err != nil {
-			return 0, &usageError{err: message.Error(message.InFlag("older-than", err), err)}
+			return &usageError{err: message.Error(message.InFlag("older-than", err), err)}
 		}
 	default:
 		bytes, err := parseSize(size)
 		if err != nil {
-			return 0, &usageError{err: message.Error(message.InFlag("max-size", err), err)}
+			return &usageError{err: message.Error(message.InFlag("max-size", err), err)}
 		}
 		if before, err = q.db.Before(ctx, bytes); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if before.After(q.now) {
-		return 0, &usageError{err: message.Error(before.Format(time.DateTime) + " is in the future")}
+		return &usageError{err: message.Error(before.Format(time.DateTime) + " is in the future")}
 	}
 	p, err := q.db.Prune(ctx, before, dry)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if age != "" {
-		if err := pruneOutputs(&p, dry); err != nil {
-			return 0, err
-		}
+		// The output of detached runs that have ended before that time, delivered or not.
+		outputs, size := q.state.Spools().Prune(p.Before, dry)
+		p.Outputs, p.Bytes = outputs, p.Bytes+size
 	}
 	if q.json {
-		return 0, term.JSON(q.out, p)
+		return term.JSON(q.out, p)
 	}
 	if before.IsZero() {
-		return 0, term.Line(q.out, "nothing to delete: the record is not larger than that, or has no runs left")
+		return term.Line(q.out, "nothing to delete: the record is not larger than that, or has no runs left")
 	}
 	term.Line(q.out, message.Pruned(dry, count64(p.Invocations, "run"), before.In(q.now.Location()),
 		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log")))
@@ -72,17 +68,6 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	if p.Bytes > 0 {
 		term.Line(q.out, term.Size(p.Bytes)+" freed")
 	}
-	return 0, nil
-}
-
-// pruneOutputs removes the output of detached runs that have ended before that time, delivered or not.
-func pruneOutputs(p *db.Pruned, dry bool) error {
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return err
-	}
-	outputs, size := (&state.State{Dir: dir}).Spools().Prune(p.Before, dry)
-	p.Outputs, p.Bytes = outputs, p.Bytes+size
 	return nil
 }
 

@@ -35,6 +35,7 @@ type question struct {
 	following *term.Following // nil for a table that is whole at once
 	now       time.Time
 	out       io.Writer
+	state     *state.State
 	db        *db.DB
 	fleet     *store.Store // nil if it is about this machine alone, or PostgreSQL is out of reach
 }
@@ -126,26 +127,33 @@ func (q *question) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	q.state = &state.State{Dir: dir}
 	if q.on("fleet") {
-		return q.openFleet(ctx, dir)
+		return q.openFleet(ctx)
 	}
 	if _, err := os.Stat(dir); err == nil {
-		state, err := state.Open(dir)
-		if err != nil {
+		if q.state, err = state.Open(dir); err != nil {
 			return err
 		}
-		state.ReportKilled() // what cannot be written now is found by the next one
+		q.state.ReportKilled() // what cannot be written now is found by the next one
 	}
 	if q.db, err = db.Open(dir); err != nil {
 		return openTrouble(dir, err)
 	}
 	_, err = q.db.Fold(ctx)
-	for _, text := range q.db.Said {
-		q.say(text)
+	q.sayOf(q.db)
+	if err != nil {
+		q.say(message.RecordStale(db.Full(err), db.Locked(err), err))
 	}
-	q.db.Said = nil
-	q.foldTrouble(err)
 	return nil
+}
+
+// sayOf says what the record has to say.
+func (c caller) sayOf(d *db.DB) {
+	for _, text := range d.Said {
+		c.say(text)
+	}
+	d.Said = nil
 }
 
 func openTrouble(dir string, err error) error {
@@ -163,19 +171,9 @@ func openTrouble(dir string, err error) error {
 	return message.Error(message.RecordUnusable(dir, err), err)
 }
 
-func (q *question) foldTrouble(err error) {
-	if err != nil {
-		q.say(message.RecordStale(db.Full(err), db.Locked(err), err))
-	}
-}
-
 func (q *question) close() {
 	if q.db != nil {
-		for _, text := range q.db.Said {
-			q.say(text)
-		}
-	}
-	if q.db != nil {
+		q.sayOf(q.db)
 		q.db.Close()
 	}
 	if q.fleet != nil {

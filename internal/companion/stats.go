@@ -21,24 +21,22 @@ import (
 
 // statsCommand is belay stats.
 func statsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	q := newQuestion(from, args)
+	return answered(ctx, from, args, func(q *question) error { return q.stats(ctx) })
+}
+
+func (q *question) stats(ctx context.Context) error {
 	by, asCSV := q.text("by"), q.on("csv")
-	err := q.ask(ctx)
-	defer q.close()
-	if err != nil {
-		return 0, err
-	}
 	if asCSV && q.json {
-		return 0, &usageError{err: message.Error(message.NotTogether("--csv", "--json"))}
+		return &usageError{err: message.Error(message.NotTogether("--csv", "--json"))}
 	}
 	var groups []db.Group
 	if by != "" {
 		group, err := db.ParseGroup(by)
 		if err != nil {
-			return 0, &usageError{err: fmt.Errorf("--by: %w", err)}
+			return &usageError{err: fmt.Errorf("--by: %w", err)}
 		}
 		if group == db.ByMachine && !q.on("fleet") {
-			return 0, &usageError{err: message.Error(message.NeedsFleet("--by machine"))}
+			return &usageError{err: message.Error(message.NeedsFleet("--by machine"))}
 		}
 		groups = []db.Group{group}
 	} else {
@@ -53,7 +51,7 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 	for i, group := range groups {
 		list, total, err := q.db.Stats(ctx, q.filter, group, q.now.Location())
 		if err != nil {
-			return 0, err
+			return err
 		}
 		switch {
 		case asCSV:
@@ -64,10 +62,10 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 			err = q.statsText(group, list, total, i == 0)
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // figuresJSON is a group for programs. Fields are only ever added.
@@ -102,12 +100,12 @@ func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) e
 	}{1, bound(q.filter.Since), bound(q.filter.Until), q.now.Format("-07:00"), by, groups, asJSON(total)})
 }
 
+// bound is a time for JSON; null for none.
 func bound(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.UTC()
-	return &t
+	return new(t.UTC())
 }
 
 func (q *question) statsCSV(by db.Group, list []db.Figures) error {
@@ -200,7 +198,7 @@ func figureText(c *db.Figure, f db.Figures) string {
 	n, _ := c.Count(f)
 	switch c.Look {
 	case db.Milliseconds:
-		return wait(n)
+		return span(n)
 	case db.Always:
 		return thousands(n)
 	}
@@ -277,7 +275,7 @@ func summary(f db.Figures) string {
 		text += fmt.Sprintf(", %s not started", thousands(f.Refused))
 	}
 	if f.WaitMS > 0 {
-		text += ", waited " + wait(f.WaitMS)
+		text += ", waited " + span(f.WaitMS)
 	}
 	if t := tokenText(f.Usage.InputTokens, f.Usage.OutputTokens); t != "" {
 		text += ", tokens " + t
@@ -363,11 +361,4 @@ func rateCell(f db.Figures) term.Piece {
 	default:
 		return term.Styled(term.Plain, text)
 	}
-}
-
-func wait(ms int64) string {
-	if ms == 0 {
-		return ""
-	}
-	return term.Span(time.Duration(ms) * time.Millisecond)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -167,17 +166,13 @@ func (q *question) keepSending(ctx context.Context, s *telemetry.Sender) error {
 	if s.Settings.Disabled {
 		return term.Line(q.out, message.TelemetryDisabled())
 	}
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return err
-	}
 	said := ""
 	var due time.Time
 	for {
 		metrics := !time.Now().Before(due)
 		if metrics {
 			due = time.Now().Add(s.Settings.Interval)
-			(&state.State{Dir: dir}).ReportKilled() // what cannot be written now is found later
+			q.state.ReportKilled() // what cannot be written now is found later
 		}
 		_, err := sendAlone(ctx, s, metrics, s.Settings.Within(followWithin))
 		text := ""

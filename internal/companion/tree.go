@@ -12,7 +12,6 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -26,7 +25,7 @@ func (q *question) tree(ctx context.Context) error {
 		}
 		q.filter = db.Filter{Invocation: inv.ID}
 	}
-	live := underWay()
+	live := q.underWay()
 	nodes, err := q.db.Tree(ctx, q.filter, live)
 	if err != nil {
 		return err
@@ -50,12 +49,8 @@ func (q *question) tree(ctx context.Context) error {
 }
 
 // underWay are the runs that have not ended.
-func underWay() (list []db.Invocation) {
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return nil
-	}
-	records, _ := (&state.State{Dir: dir}).Records().List() // without them, less is known of runs around others
+func (q *question) underWay() (list []db.Invocation) {
+	records, _ := q.state.Records().List() // without them, less is known of runs around others
 	for _, r := range records {
 		if r.IsRun() {
 			list = append(list, db.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,

@@ -101,9 +101,7 @@ func (c caller) pageSource(ctx context.Context, a *arguments, opened *state.Stat
 	if err != nil {
 		return nil, nil, openTrouble(opened.Dir, err)
 	}
-	for _, text := range d.Said {
-		c.say(text)
-	}
+	c.sayOf(d)
 	return &view.Source{State: opened, DB: d, Belay: c.path}, func() { d.Close() }, nil
 }
 
