@@ -215,7 +215,7 @@ type telemetryJSON struct {
 
 func telemetryState(on bool, s *telemetry.Settings, e db.Exporter, sent telemetry.Sent) telemetryJSON {
 	return telemetryJSON{Setting: on, Disabled: s.Disabled, Traces: targetOf(s.Traces), Metrics: targetOf(s.Metrics), SentNow: sent.Runs, Spans: sent.Spans, Waiting: e.Waiting,
-		Sent: e.Sent, Rejected: e.Rejected, LastSent: momentOf(e.LastSent), Error: e.Trouble, ErrorAt: momentOf(e.Troubled)}
+		Sent: e.Sent, Rejected: e.Rejected, LastSent: e.LastSent, Error: e.Trouble, ErrorAt: e.Troubled}
 }
 
 func targetOf(t *telemetry.Target) *targetJSON {
@@ -223,13 +223,6 @@ func targetOf(t *telemetry.Target) *targetJSON {
 		return nil
 	}
 	return &targetJSON{t.Address(), t.Protocol()}
-}
-
-func momentOf(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // telemetryText says how the sending stands.
@@ -249,12 +242,12 @@ func (q *question) telemetryText(on bool, s *telemetry.Settings, e db.Exporter, 
 		}
 	}
 	last := ""
-	if !e.LastSent.IsZero() {
-		last = q.clock(e.LastSent)
+	if e.LastSent != nil {
+		last = q.clock(*e.LastSent)
 	}
 	err := term.Line(q.out, message.TelemetrySent(sent.Runs, e.Waiting, e.Sent, last))
 	if e.Trouble != "" {
-		err = term.Line(q.out, fmt.Sprintf("failed at %s: %s", q.clock(e.Troubled), e.Trouble))
+		err = term.Line(q.out, fmt.Sprintf("failed at %s: %s", q.clock(*e.Troubled), e.Trouble))
 	}
 	return err
 }

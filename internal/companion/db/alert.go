@@ -46,12 +46,8 @@ func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 func (d *DB) Alerts(ctx context.Context, f Filter) ([]Alert, error) {
 	w := &where{}
 	w.times("timestamp", f)
-	if f.Profile != "" {
-		w.and("integration = ?", f.Profile)
-	}
-	if f.Machine != "" {
-		w.and("machine = ?", f.Machine)
-	}
+	w.is("integration", f.Profile)
+	w.is("machine", f.Machine)
 	return newest(ctx, d, "SELECT "+alertColumns+" FROM alerts"+w.String()+" ORDER BY timestamp DESC, id DESC", w.args, f.Limit,
 		func(r *sql.Rows) (Alert, error) { return scanAlert(r) })
 }

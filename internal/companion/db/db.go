@@ -112,11 +112,11 @@ func (d *DB) open() error {
 	if err := d.connect("busy_timeout(%d)", "journal_mode(WAL)", "synchronous(NORMAL)"); err != nil {
 		return err
 	}
-	if err := migrate(d.sql); err != nil {
+	err = d.migrate()
+	if err != nil {
 		d.sql.Close()
-		return err
 	}
-	return nil
+	return err
 }
 
 // checkBeside refuses what is not Belay's own at the names of the files that SQLite keeps beside the database: it would
@@ -169,7 +169,10 @@ func (d *DB) openFixed(why string) (*DB, error) {
 	var err error
 	d.sql, err = sql.Open("sqlite", address(d.Path(), q))
 	if err == nil {
-		err = readable(d.sql)
+		var version int
+		if version, err = schemaOf(context.Background(), d.sql); err == nil && version < len(migrations) {
+			err = message.Error(fmt.Sprintf("the record has an older schema (%d) and cannot be written", version))
+		}
 	}
 	switch {
 	case errors.Is(err, ErrNewer):
@@ -192,7 +195,7 @@ func (d *DB) inMemory() (_ *DB, err error) {
 		return nil, err
 	}
 	d.sql.SetMaxOpenConns(1) // each connection would have a memory of its own
-	if err := migrate(d.sql); err != nil {
+	if err := d.migrate(); err != nil {
 		d.sql.Close()
 		return nil, err
 	}
@@ -212,38 +215,23 @@ func (d *DB) foldedUntil() string {
 // Close closes the database.
 func (d *DB) Close() error { return d.sql.Close() }
 
-// begin starts a transaction that will write: one that becomes a writer halfway fails with "database is locked" at once.
-func (d *DB) begin(ctx context.Context) (*sql.Conn, error) {
-	conn, err := d.sql.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// end commits, or takes everything back if err is not nil.
-func end(conn *sql.Conn, err error) error {
-	defer conn.Close()
-	if err == nil {
-		if _, err = conn.ExecContext(context.Background(), "COMMIT"); err == nil {
-			return nil
-		}
-	}
-	conn.ExecContext(context.Background(), "ROLLBACK")
-	return err
-}
-
-// write runs change in a transaction.
+// write runs change in a transaction that is known to write from the start: one that becomes a writer halfway fails with "database is locked" at once.
 func (d *DB) write(ctx context.Context, change func(*sql.Conn) error) error {
-	conn, err := d.begin(ctx)
+	conn, err := d.sql.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	return end(conn, change(conn))
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err = change(conn); err == nil {
+		_, err = conn.ExecContext(context.Background(), "COMMIT")
+	}
+	if err != nil {
+		conn.ExecContext(context.Background(), "ROLLBACK")
+	}
+	return err
 }
 
 // moment is the time that a column holds, in UTC for programs; what shows it to a user converts it to local time.

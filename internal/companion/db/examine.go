@@ -2,6 +2,7 @@ package db
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"io/fs"
 	"os"
@@ -37,7 +38,8 @@ func Examine(dir string) (h Health, err error) {
 		return h, err
 	}
 	defer d.Close()
-	version, err := versionOf(d.sql)
+	ctx := context.Background()
+	version, err := schemaOf(ctx, d.sql)
 	if err != nil {
 		return h, err
 	}
@@ -49,7 +51,7 @@ func Examine(dir string) (h Health, err error) {
 		if tables == 0 {
 			return h, fs.ErrNotExist
 		}
-		if version, err = versionOf(d.sql); err == nil && version == 0 {
+		if version, err = schemaOf(ctx, d.sql); err == nil && version == 0 {
 			err = errForeign
 		}
 		if err != nil {

@@ -57,7 +57,7 @@ type Figure struct {
 	Look Look
 	// Page is the heading of its column on the page, among the sums of Spending.
 	Page string
-	// since is the version of the schema that adds its column to the tables; 0 for a column that schema.go has.
+	// since is the version of the schema that adds its column to the tables that were there before; 0 for a column that they have had from the start.
 	since int
 }
 
@@ -79,7 +79,8 @@ const (
 var tables = []struct {
 	name string
 	places
-}{{"attempts", inAttempts}, {"invocations", inRuns}, {"sessions", inSessions}, {"rollup", inRollups}, {"label_rollup", inRollups}, {"meters", inMeters}}
+	since int // the version of the schema that makes it
+}{{"attempts", inAttempts, 1}, {"invocations", inRuns, 1}, {"sessions", inSessions, 1}, {"rollup", inRollups, 1}, {"meters", inMeters, 9}, {"label_rollup", inRollups, 10}}
 
 // Look is how a figure is shown in a column of text.
 type Look int
@@ -116,14 +117,14 @@ var figures = []Figure{
 	{column: "cache_read_tokens", in: everywhere, of: Spending, at: func(f *Figures) any { return &f.Usage.CacheReadInputTokens }, CSV: "cache_read_input_tokens"},
 	{column: "cache_creation_tokens", in: everywhere, of: Spending, at: func(f *Figures) any { return &f.Usage.CacheCreationInputTokens }, CSV: "cache_creation_input_tokens"},
 	{column: "cost_usd", in: everywhere, of: Spending, at: func(f *Figures) any { return &f.Usage.CostUSD }, CSV: "total_cost_usd"},
-	{column: "requests", in: everywhere &^ inSessions, at: func(f *Figures) any { return &f.Requests }, CSV: "requests", Heading: "REQUESTS", Place: 2, Drop: 5, Look: Rare},
-	{column: "faults", in: inRollups | inMeters, of: Reliability, row: "0", at: func(f *Figures) any { return &f.Faults }, CSV: "faults", Heading: "FAULTS", Place: 3, Drop: 2, Look: Bad},
-	{column: "unknown_costs", in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.UnknownCosts }, CSV: "unknown_costs"},
-	{column: "estimated_costs", in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.EstimatedCosts }, CSV: "estimated_costs"},
-	{column: "unknown_usage", in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
-	{column: "no_costs", in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
-	{column: "inner_retries", in: inAttempts | inRuns | inMeters, at: func(f *Figures) any { return &f.InnerRetries }},
-	{column: "inner_wait_ms", in: inAttempts | inMeters, at: func(f *Figures) any { return &f.InnerWaitMS }},
+	{column: "requests", since: 2, in: everywhere &^ inSessions, at: func(f *Figures) any { return &f.Requests }, CSV: "requests", Heading: "REQUESTS", Place: 2, Drop: 5, Look: Rare},
+	{column: "faults", since: 2, in: inRollups | inMeters, of: Reliability, row: "0", at: func(f *Figures) any { return &f.Faults }, CSV: "faults", Heading: "FAULTS", Place: 3, Drop: 2, Look: Bad},
+	{column: "unknown_costs", since: 5, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.UnknownCosts }, CSV: "unknown_costs"},
+	{column: "estimated_costs", since: 6, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.EstimatedCosts }, CSV: "estimated_costs"},
+	{column: "unknown_usage", since: 5, in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
+	{column: "no_costs", since: 6, in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
+	{column: "inner_retries", since: 5, in: inAttempts | inRuns | inMeters, at: func(f *Figures) any { return &f.InnerRetries }},
+	{column: "inner_wait_ms", since: 4, in: inAttempts | inMeters, at: func(f *Figures) any { return &f.InnerWaitMS }},
 	{column: "gate_wait_ms", in: inAttempts | inMeters, at: func(f *Figures) any { return &f.GateWaitMS }},
 	{column: "took_ms", in: inMeters, at: func(f *Figures) any { return &f.TookMS }},
 	{column: "count", in: inSpreads, at: func(f *Figures) any { return &f.sizes }},
@@ -264,15 +265,15 @@ func (f Figures) Cost() float64 {
 	return *f.Usage.CostUSD
 }
 
-// withFigures are migrations that also add the columns of figures which the texts do not have.
+// withFigures are migrations that add the columns of figures first.
 func withFigures(texts ...string) []string {
 	for i := range figures {
 		for f := &figures[i]; len(texts) < f.since; {
 			texts = append(texts, "")
 		}
 		for _, t := range tables {
-			if f := &figures[i]; f.since > 0 && f.in&t.places != 0 {
-				texts[f.since-1] += fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s INTEGER NOT NULL DEFAULT 0;\n", t.name, f.column)
+			if f := &figures[i]; f.since > t.since && f.in&t.places != 0 {
+				texts[f.since-1] = adding(t.name, f.column+" INTEGER NOT NULL DEFAULT 0") + texts[f.since-1]
 			}
 		}
 	}

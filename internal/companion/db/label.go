@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,26 +12,15 @@ import (
 
 // labelled says that the filter asks for labels, which only rows have.
 func (f Filter) labelled() bool {
-	return f.Name != "" || len(f.Tags) > 0 || f.Project != "" || f.Machine != "" || f.Batch != ""
+	return len(f.labelList()) > 0 || f.Batch != ""
 }
 
 // labels narrows by the columns of labels, which have that prefix.
 func (f Filter) labels(w *where, prefix string) {
-	if f.Name != "" {
-		w.and(prefix+"name = ?", f.Name)
+	for _, l := range f.labelList() {
+		w.and(Group(l[0]).label(prefix)+" = ?", l[1])
 	}
-	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
-		w.and(tagColumn(prefix+"tags", key)+" = ?", f.Tags[key])
-	}
-	if f.Project != "" {
-		w.and(prefix+"project = ?", f.Project)
-	}
-	if f.Machine != "" {
-		w.and(prefix+"machine = ?", f.Machine)
-	}
-	if f.Batch != "" {
-		w.and(prefix+"batch = ?", f.Batch)
-	}
+	w.is(prefix+"batch", f.Batch)
 }
 
 // tagColumn is the value of one tag of a JSON object. Keys of tags have nothing in them that would need to be escaped.
@@ -96,16 +84,7 @@ func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) e
 
 // eventLabels narrows events by the labels in their metadata.
 func (f Filter) eventLabels(w *where) {
-	if f.Name != "" {
-		w.and(ByName.labelOfEvent()+" = ?", f.Name)
-	}
-	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
-		w.and(Group(tagPrefix+key).labelOfEvent()+" = ?", f.Tags[key])
-	}
-	if f.Project != "" {
-		w.and(ByProject.labelOfEvent()+" = ?", f.Project)
-	}
-	if f.Machine != "" {
-		w.and(ByMachine.labelOfEvent()+" = ?", f.Machine)
+	for _, l := range f.labelList() {
+		w.and(Group(l[0]).labelOfEvent()+" = ?", l[1])
 	}
 }

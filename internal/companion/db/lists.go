@@ -41,17 +41,13 @@ func (d *DB) OtherFailures(ctx context.Context, f Filter) (n int, err error) {
 func (f Filter) ofEvents(category string) *where {
 	w := &where{}
 	w.times("timestamp", f)
-	if category != "" {
-		w.and("category = ?", category)
-	}
+	w.is("category", category)
+	w.is(ByMachine.labelOfEvent(), f.Machine)
 	if f.Profile != "" {
 		w.and("? IN (json_extract(metadata, '$.integration'), json_extract(metadata, '$.profile'))", f.Profile)
 	}
-	if f.Machine != "" {
-		w.and(ByMachine.labelOfEvent()+" = ?", f.Machine)
-	}
-	if f.Class != "" && f.Class != Failed {
-		w.and("json_extract(metadata, '$.error_type') = ?", f.Class)
+	if f.Class != Failed {
+		w.is("json_extract(metadata, '$.error_type')", f.Class)
 	}
 	if f.Session != "" {
 		w.and("? IN (json_extract(metadata, '$.session_id'), json_extract(metadata, '$.session_key'))", f.Session)
@@ -88,11 +84,8 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 	w := &where{}
 	w.times("timestamp", f)
 	f.labels(w, "")
-	for column, value := range map[string]string{"profile": f.Profile, "status": status} {
-		if value != "" {
-			w.and(column+" = ?", value)
-		}
-	}
+	w.is("profile", f.Profile)
+	w.is("status", status)
 	if f.Session != "" {
 		w.and("? IN (substr(id, 1, ?), substr(id, -?))", f.Session, len(f.Session), len(f.Session))
 	}
@@ -134,18 +127,16 @@ type AuditRow struct {
 func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, error) {
 	w := &where{}
 	w.times("timestamp", f)
-	class := f.Class
-	if class == Failed {
-		class, action = "", "failure"
+	if f.Class == Failed {
+		f.Class, action = "", "failure"
 	}
 	if f.Profile != "" {
 		w.and("(subject = ? OR invocation IN (SELECT id FROM invocations WHERE profile = ?))", f.Profile, f.Profile)
 	}
-	for column, value := range map[string]string{"type": class, "session": f.Session, "action": action, "machine": f.Machine} {
-		if value != "" {
-			w.and(column+" = ?", value)
-		}
-	}
+	w.is("type", f.Class)
+	w.is("session", f.Session)
+	w.is("action", action)
+	w.is("machine", f.Machine)
 	query := `SELECT timestamp, actor, action, subject, coalesce(invocation, ''), coalesce(session, ''), coalesce(type, ''), coalesce(message, ''),
 		is_retryable, coalesce(category, ''), coalesce(severity, ''), coalesce(detail, ''), coalesce(machine, '') FROM audit` + w.String() + " ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a AuditRow, err error) {

@@ -23,7 +23,7 @@ func lockFile(path string, mode flock.Mode) (*os.File, error) {
 }
 
 // tryLockFile takes a lock for this process alone; false if another has it, or there is no place for one. If something else
-// has its name, no process can lock it, and each does without; the file is nil then.
+// has its name, no process can lock it, and each does without; the file is nil then, and can be closed.
 func tryLockFile(path string) (*os.File, bool) {
 	f, err := flock.Open(path)
 	if _, refused := errors.AsType[*safefile.Error](err); refused {

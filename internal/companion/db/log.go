@@ -83,6 +83,13 @@ func (w *where) and(part string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
+// is narrows by the value of a column, unless it is empty.
+func (w *where) is(column, value string) {
+	if value != "" {
+		w.and(column+" = ?", value)
+	}
+}
+
 func (w *where) String() string {
 	if len(w.parts) == 0 {
 		return ""
@@ -104,9 +111,8 @@ func (f Filter) ofInvocations() *where {
 	w := &where{}
 	w.times("i.timestamp", f)
 	f.labels(w, "i.")
-	if f.Profile != "" {
-		w.and("i.profile = ?", f.Profile)
-	}
+	w.is("i.profile", f.Profile)
+	w.is("i.session", f.Session)
 	switch f.Class {
 	case "":
 	case string(verdict.OK):
@@ -116,11 +122,7 @@ func (f Filter) ofInvocations() *where {
 	default:
 		w.and("i.class = ? AND i.class <> 'ok'", f.Class) // as the index has it
 	}
-	if f.Session != "" {
-		w.and("i.session = ?", f.Session)
-	}
-	if f.Invocation != "" {
-		id := f.Invocation
+	if id := f.Invocation; id != "" {
 		w.and("(i.id >= ? AND i.id < ? || x'ff' OR substr(i.id, -length(?)) = ?)", id, id, id, id)
 	}
 	return w
@@ -203,22 +205,9 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 	w := &where{}
 	w.times("a.timestamp", f)
 	f.labels(w, "i.")
-	if f.Profile != "" {
-		w.and("coalesce(a.profile, i.profile) = ?", f.Profile)
-	}
-	switch f.Class {
-	case "":
-	case Failed:
-		w.and("a.class <> 'ok'")
-	default:
-		w.and("a.class = ?", f.Class)
-	}
-	if f.Session != "" {
-		w.and("i.session = ?", f.Session)
-	}
-	if f.Invocation != "" {
-		w.and("a.invocation = ?", f.Invocation)
-	}
+	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
+	w.is("i.session", f.Session)
+	w.is("a.invocation", f.Invocation)
 	query := "SELECT " + attemptColumns + " FROM attempts a JOIN invocations i ON i.id = a.invocation" + w.String() +
 		" ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC"
 	return newest(ctx, d, query, w.args, f.Limit, scanAttempt)

@@ -2,8 +2,6 @@ package db
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"time"
 )
 
@@ -45,27 +43,13 @@ func (f *LogFile) Tail(at int64) (string, error) { return f.tail(at) }
 // Lines are the next whole lines, and the position behind them. The last one of a file that is no longer written to may be without an end. A line
 // that is longer than any entry is passed over.
 func (f *LogFile) Lines(from int64) (list []RawLine, to int64, err error) {
-	buf := make([]byte, max(0, min(f.size-from, pieceSize)))
-	n, err := f.file.ReadAt(buf, from)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, from, err
-	}
-	buf = buf[:n]
-	end := bytes.LastIndexByte(buf, '\n') + 1
-	atEnd := from+int64(n) >= f.size
-	switch {
-	case atEnd && f.left():
-		end = n
-	case end == 0 && !atEnd:
-		p, err := f.skip(from)
-		return nil, p.to, err
-	}
+	text, p, err := f.text(from, f.left())
 	at := from
-	for text := range bytes.Lines(buf[:end]) {
-		list = append(list, RawLine{at, text})
-		at += int64(len(text))
+	for line := range bytes.Lines(text) {
+		list = append(list, RawLine{at, line})
+		at += int64(len(line))
 	}
-	return list, at, nil
+	return list, p.to, err
 }
 
 // left reports whether no writer has the file open any more.

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"os"
 	"time"
 )
 
@@ -53,14 +52,14 @@ func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
 	if err != nil {
 		return nil, err
 	}
-	providers, err := d.providers(ctx, limit)
-	if err != nil {
-		return nil, err
-	}
 	index := map[string]int{}
 	for _, inv := range invocations {
+		one := Unsent{Invocation: inv}
+		if err := d.row(ctx, "SELECT coalesce(provider, '') FROM outbox WHERE invocation = ?", []any{inv.ID}, &one.Provider); err != nil {
+			return nil, err
+		}
 		index[inv.ID] = len(list)
-		list = append(list, Unsent{Invocation: inv, Provider: providers[inv.ID]})
+		list = append(list, one)
 	}
 	for _, a := range attempts {
 		if i, ok := index[a.Invocation]; ok {
@@ -68,18 +67,6 @@ func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
 		}
 	}
 	return list, nil
-}
-
-func (d *DB) providers(ctx context.Context, limit int) (map[string]string, error) {
-	list, err := collect(ctx, d, "SELECT invocation, coalesce(provider, '') FROM outbox ORDER BY invocation LIMIT ?", []any{limit}, func(found *sql.Rows) (pair [2]string, err error) {
-		err = found.Scan(&pair[0], &pair[1])
-		return pair, err
-	})
-	providers := map[string]string{}
-	for _, pair := range list {
-		providers[pair[0]] = pair[1]
-	}
-	return providers, err
 }
 
 // Sent takes runs out of the outbox: they have been sent, of which rejected spans were not taken, or are not to be sent.
@@ -113,26 +100,20 @@ type Exporter struct {
 	Waiting  int64  // runs in the outbox
 	Sent     int64  // runs
 	Rejected int64  // spans that the receiver did not take
-	LastSent time.Time
+	LastSent *time.Time
 	Trouble  string // why it could not be sent, the last time; empty if it could
-	Troubled time.Time
+	Troubled *time.Time
 }
 
 // Exporter tells how the sending of telemetry stands.
 func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
-	var last, troubled sql.NullInt64
-	var trouble sql.NullString
-	err = d.row(ctx, "SELECT instance, sent, rejected, last_sent, trouble, troubled FROM exporter", nil,
-		&e.Instance, &e.Sent, &e.Rejected, &last, &trouble, &troubled)
+	var last, troubled *int64
+	err = d.row(ctx, "SELECT instance, sent, rejected, last_sent, coalesce(trouble, ''), troubled FROM exporter", nil,
+		&e.Instance, &e.Sent, &e.Rejected, &last, &e.Trouble, &troubled)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return e, err
 	}
-	if e.Trouble = trouble.String; last.Valid {
-		e.LastSent = moment(last.Int64)
-	}
-	if troubled.Valid {
-		e.Troubled = moment(troubled.Int64)
-	}
+	e.LastSent, e.Troubled = timeOf(last), timeOf(troubled)
 	return e, d.row(ctx, "SELECT count(*) FROM outbox", nil, &e.Waiting)
 }
 
@@ -180,18 +161,11 @@ func (d *DB) ExportAlone(ctx context.Context, send func() error) (ran bool, err 
 				lock, held = tryLockFile(d.Path() + ".export")
 			}
 		}
-		closeLock(next)
+		next.Close()
 		if !held {
 			return false, ctx.Err()
 		}
 	}
-	defer closeLock(lock)
+	defer lock.Close()
 	return true, send()
-}
-
-// closeLock gives a lock back; nil is none.
-func closeLock(f *os.File) {
-	if f != nil {
-		f.Close()
-	}
 }

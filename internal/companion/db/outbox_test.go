@@ -50,7 +50,7 @@ func TestOutbox_HasRunsThatHaveEnded(t *testing.T) {
 	}
 	w.fold() // what was sent does not come back
 	e, err := d.Exporter(ctx)
-	if err != nil || e.Waiting != 1 || e.Sent != 1 || e.Rejected != 3 || e.LastSent.IsZero() || len(e.Instance) != 32 {
+	if err != nil || e.Waiting != 1 || e.Sent != 1 || e.Rejected != 3 || e.LastSent == nil || len(e.Instance) != 32 {
 		t.Errorf("%+v %v", e, err)
 	}
 	if n, err := d.ClearOutbox(ctx); n != 1 || err != nil {
@@ -84,7 +84,7 @@ func TestOutbox_Trouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, err := d.Exporter(ctx)
-		if err != nil || (e.Trouble == "refused") != (trouble != nil) || e.Troubled.IsZero() != (trouble == nil) {
+		if err != nil || (e.Trouble == "refused") != (trouble != nil) || (e.Troubled == nil) != (trouble == nil) {
 			t.Errorf("%+v %v", e, err)
 		}
 	}

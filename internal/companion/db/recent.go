@@ -77,10 +77,7 @@ func (d *DB) quartersOf(ctx context.Context, f Filter) (list []int64, err error)
 
 // Run is the run of an id; nil if it is not on record.
 func (d *DB) Run(ctx context.Context, id string) (*Invocation, error) {
-	return one(newest(ctx, d, "SELECT "+invocationColumns+" FROM invocations i WHERE i.id = ?", []any{id}, 1, scanInvocation))
-}
-
-func one(list []Invocation, err error) (*Invocation, error) {
+	list, err := newest(ctx, d, "SELECT "+invocationColumns+" FROM invocations i WHERE i.id = ?", []any{id}, 1, scanInvocation)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

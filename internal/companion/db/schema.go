@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/belay-run/belay/internal/message"
 )
@@ -85,10 +86,6 @@ CREATE TABLE rollup (
 // schema2: how many requests an attempt has made, and how often hooks and MCP servers have failed. Those that are on
 // record already are counted; the requests of older rows are not known.
 const schema2 = `
-ALTER TABLE invocations ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE rollup ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE rollup ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
 INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
     cache_read_tokens, cache_creation_tokens, faults)
   SELECT timestamp / 900000, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*)
@@ -104,34 +101,13 @@ DELETE FROM events WHERE category = 'mcp' AND event_type = 'retry';
 
 // schema4: what of wait_ms was waited inside the command, and a wait after an attempt that is not known to be over. Those that
 // are on record already have been counted as planned.
-const schema4 = `
-ALTER TABLE attempts ADD COLUMN inner_wait_ms INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN planned_wait_ms INTEGER NOT NULL DEFAULT 0;
-`
+var schema4 = adding("attempts", "planned_wait_ms INTEGER NOT NULL DEFAULT 0")
 
 // schema5: what the log has had since then of an attempt (tools as JSON) and of a run, and how many attempts have not
 // reported all of their usage or their cost. For older rows none of that is known, except that a session which a run has
 // left for another is not running any more.
-const schema5 = `
-ALTER TABLE invocations ADD COLUMN belay_exit_code INTEGER;
-ALTER TABLE invocations ADD COLUMN inner_retries INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE invocations ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE invocations ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE invocations ADD COLUMN parent TEXT;
-ALTER TABLE invocations ADD COLUMN traceparent TEXT;
-ALTER TABLE attempts ADD COLUMN session TEXT;
-ALTER TABLE attempts ADD COLUMN belay_exit_code INTEGER;
-ALTER TABLE attempts ADD COLUMN first_token_ms INTEGER;
-ALTER TABLE attempts ADD COLUMN inner_retries INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN tools TEXT;
-ALTER TABLE attempts ADD COLUMN tool_calls TEXT;
-ALTER TABLE attempts ADD COLUMN tools_cut INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE sessions ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE sessions ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE rollup ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE rollup ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
+var schema5 = adding("invocations", "belay_exit_code INTEGER", "parent TEXT", "traceparent TEXT") +
+	adding("attempts", "session TEXT", "belay_exit_code INTEGER", "first_token_ms INTEGER", "tools TEXT", "tool_calls TEXT", "tools_cut INTEGER NOT NULL DEFAULT 0") + `
 CREATE INDEX attempts_session ON attempts (session) WHERE session IS NOT NULL;
 CREATE INDEX sessions_running ON sessions (timestamp) WHERE status = 'running';
 UPDATE sessions SET status = 'abandoned', invocations = invocations + 1 WHERE status = 'running' AND EXISTS (
@@ -142,38 +118,19 @@ UPDATE sessions SET status = 'abandoned', invocations = invocations + 1 WHERE st
 // schema6: how many of the attempts have an estimated cost, and of how many nothing is known of the cost. Before there were
 // estimates, those were all whose cost was not known.
 const schema6 = `
-ALTER TABLE invocations ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE invocations ADD COLUMN no_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE attempts ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE sessions ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE sessions ADD COLUMN no_costs INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE rollup ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
 UPDATE invocations SET no_costs = unknown_costs WHERE unknown_costs <> 0;
 UPDATE sessions SET no_costs = unknown_costs WHERE unknown_costs <> 0;
 `
 
 // schema7: labels (tags are a JSON object) and the project of runs, and of the last run of a session and of an alert. Runs are
 // looked up by the run that they were started in.
-const schema7 = `
-ALTER TABLE invocations ADD COLUMN name TEXT;
-ALTER TABLE invocations ADD COLUMN tags TEXT;
-ALTER TABLE invocations ADD COLUMN project TEXT;
-ALTER TABLE sessions ADD COLUMN name TEXT;
-ALTER TABLE sessions ADD COLUMN tags TEXT;
-ALTER TABLE sessions ADD COLUMN project TEXT;
-ALTER TABLE alerts ADD COLUMN name TEXT;
-ALTER TABLE alerts ADD COLUMN tags TEXT;
-ALTER TABLE alerts ADD COLUMN project TEXT;
+var schema7 = adding("invocations sessions alerts", "name TEXT", "tags TEXT", "project TEXT") + `
 CREATE INDEX invocations_parent ON invocations (parent) WHERE parent IS NOT NULL;
 `
 
 // schema8: the fallback that a run has ended with, as its caller has named it, and what an attempt of a fallback was; null for the command
 // of the run itself.
-const schema8 = `
-ALTER TABLE invocations ADD COLUMN fallback TEXT;
-ALTER TABLE attempts ADD COLUMN profile TEXT;
-ALTER TABLE attempts ADD COLUMN command TEXT;
-`
+var schema8 = adding("invocations", "fallback TEXT") + adding("attempts", "profile TEXT", "command TEXT")
 
 // schema10: the sums of the rollup once more for each label, and how long first tokens took, so that a page can show any of them at once. Runs
 // that a fallback has ended are found by an index, as the sums count them as the fallback's.
@@ -203,21 +160,10 @@ INSERT INTO first_tokens
 `
 
 // schema12: the machine that a line comes from, in the record of a fleet.
-const schema12 = `
-ALTER TABLE invocations ADD COLUMN machine TEXT;
-ALTER TABLE sessions ADD COLUMN machine TEXT;
-ALTER TABLE alerts ADD COLUMN machine TEXT;
-ALTER TABLE audit ADD COLUMN machine TEXT;
-`
+var schema12 = adding("invocations sessions alerts audit", "machine TEXT")
 
 // schema13: the batch that a run is a task of, by its results, the id of the task and its line; null for a run of its own.
-const schema13 = `
-ALTER TABLE invocations ADD COLUMN batch TEXT;
-ALTER TABLE invocations ADD COLUMN task TEXT;
-ALTER TABLE invocations ADD COLUMN line INTEGER;
-ALTER TABLE alerts ADD COLUMN batch TEXT;
-ALTER TABLE alerts ADD COLUMN task TEXT;
-ALTER TABLE alerts ADD COLUMN line INTEGER;
+var schema13 = adding("invocations alerts", "batch TEXT", "task TEXT", "line INTEGER") + `
 CREATE INDEX invocations_batch ON invocations (batch, timestamp) WHERE batch IS NOT NULL;
 `
 
@@ -234,6 +180,16 @@ ALTER TABLE events_new RENAME TO events;
 CREATE INDEX events_timestamp ON events (timestamp);
 `
 
+// adding adds columns to tables.
+func adding(tables string, columns ...string) (text string) {
+	for table := range strings.FieldsSeq(tables) {
+		for _, c := range columns {
+			text += "ALTER TABLE " + table + " ADD COLUMN " + c + ";\n"
+		}
+	}
+	return text
+}
+
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the
 // proxy has retried or refused, or that were interrupted.
 const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_extract(metadata, '$.integration') IS NOT NULL
@@ -248,25 +204,12 @@ var (
 )
 
 // migrate brings the schema up to date. Several processes may do so at the same time.
-func migrate(d *sql.DB) error {
+func (d *DB) migrate() error {
 	ctx := context.Background()
-	conn, err := d.Conn(ctx)
-	if err != nil {
+	if version, err := schemaOf(ctx, d.sql); err != nil || version == len(migrations) {
 		return err
 	}
-	defer conn.Close()
-	if version, err := schemaOf(ctx, conn); err != nil || version == len(migrations) {
-		return err
-	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	if err := migrateIn(ctx, conn); err != nil {
-		conn.ExecContext(ctx, "ROLLBACK")
-		return err
-	}
-	_, err = conn.ExecContext(ctx, "COMMIT")
-	return err
+	return d.write(ctx, func(conn *sql.Conn) error { return migrateIn(ctx, conn) })
 }
 
 func migrateIn(ctx context.Context, conn *sql.Conn) error {
@@ -293,33 +236,14 @@ func migrateIn(ctx context.Context, conn *sql.Conn) error {
 }
 
 // schemaOf is the version of the schema. One that is newer than ours is refused: we would not know what to leave alone.
-func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
-	if err = conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+func schemaOf(ctx context.Context, q querier) (version int, err error) {
+	if err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, err
 	}
 	if version > len(migrations) {
 		return 0, message.Error(message.RecordNewerSchema(version, len(migrations)), ErrNewer)
 	}
 	return version, nil
-}
-
-// readable refuses a database that cannot be asked as it is.
-func readable(d *sql.DB) error {
-	version, err := versionOf(d)
-	if err == nil && version < len(migrations) {
-		err = message.Error(fmt.Sprintf("the record has an older schema (%d) and cannot be written", version))
-	}
-	return err
-}
-
-// versionOf is schemaOf for a database that is not written.
-func versionOf(d *sql.DB) (int, error) {
-	conn, err := d.Conn(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	return schemaOf(context.Background(), conn)
 }
 
 // checkIntegrity looks through the whole database.

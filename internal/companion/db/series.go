@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -197,20 +198,18 @@ func (d *DB) points(ctx context.Context, list []Point, at []time.Time, figures f
 }
 
 // labelList is what runs have to be labelled with.
-func (f Filter) labelList() (list [][2]string) {
-	if f.Name != "" {
-		list = append(list, [2]string{labelName, f.Name})
+func (f Filter) labelList() [][2]string { return labelList(f.Name, f.Project, f.Machine, f.Tags) }
+
+// labelList are labels with their values, in the order of their names. Names, projects and machines are labels, as tags are: "tag." and the key.
+func labelList(name, project, machine string, tags map[string]string) (list [][2]string) {
+	for _, l := range [][2]string{{string(ByMachine), machine}, {string(ByName), name}, {string(ByProject), project}} {
+		if l[1] != "" {
+			list = append(list, l)
+		}
 	}
-	if f.Project != "" {
-		list = append(list, [2]string{labelProject, f.Project})
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		list = append(list, [2]string{tagPrefix + key, tags[key]})
 	}
-	if f.Machine != "" {
-		list = append(list, [2]string{labelMachine, f.Machine})
-	}
-	for key, value := range f.Tags {
-		list = append(list, [2]string{tagPrefix + key, value})
-	}
-	slices.SortFunc(list, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	return list
 }
 
@@ -236,9 +235,7 @@ func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) ti
 	for _, st := range stretches(first, end, start) {
 		w := &where{}
 		w.and("quarter >= ? AND quarter < ?", max(st.from, first), min(st.from+st.length*int64(len(st.at)), end))
-		if f.Profile != "" {
-			w.and("profile = ?", f.Profile)
-		}
+		w.is("profile", f.Profile)
 		counts, err := d.firstTokens(ctx, len(st.at), fmt.Sprintf("SELECT (quarter - %d) / %d, bucket, sum(n) FROM first_tokens%s GROUP BY 1, 2", st.from, st.length, w), w.args)
 		if err != nil {
 			return nil, err

@@ -146,27 +146,34 @@ func (s *source) tail(at int64) (string, error) {
 
 // read reads the next whole lines. A last line without an end is left for later, unless the log is no longer written to.
 func (s *source) read(from int64) (p piece, err error) {
-	p.from, p.to = from, from
-	buf := make([]byte, min(s.size-from, pieceSize))
-	n, err := s.file.ReadAt(buf, from)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return p, err
-	}
-	buf = buf[:n]
-	end := bytes.LastIndexByte(buf, '\n') + 1
-	atEnd := from+int64(n) >= s.size
-	switch {
-	case atEnd && !s.live:
-		end = n
-	case end == 0 && !atEnd:
-		return s.skip(from)
-	}
-	p.to = from + int64(end)
-	p.lines = make([]line, 0, end/256)
-	for raw := range bytes.Lines(buf[:end]) {
+	text, p, err := s.text(from, !s.live)
+	p.lines = make([]line, 0, len(text)/256)
+	for raw := range bytes.Lines(text) {
 		p.add(raw, "")
 	}
-	return p, nil
+	return p, err
+}
+
+// text is the text of the next whole lines, and the piece that it is. over says that a last line without an end is one too. A line that is longer than any
+// entry is passed over.
+func (s *source) text(from int64, over bool) (text []byte, p piece, err error) {
+	p.from, p.to = from, from
+	buf := make([]byte, max(0, min(s.size-from, pieceSize)))
+	n, err := s.file.ReadAt(buf, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, p, err
+	}
+	end := bytes.LastIndexByte(buf[:n], '\n') + 1
+	atEnd := from+int64(n) >= s.size
+	switch {
+	case atEnd && over:
+		end = n
+	case end == 0 && !atEnd:
+		p, err = s.skip(from)
+		return nil, p, err
+	}
+	p.to = from + int64(end)
+	return buf[:end], p, nil
 }
 
 // add adds a line, if there is an entry in it, of a machine.

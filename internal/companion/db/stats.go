@@ -146,15 +146,11 @@ func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add 
 func onlyFaults() figureList { return some(func(f *Figure) bool { return f.column == "faults" }) }
 
 func narrow(w *where, f Filter, profile, class string) {
-	if f.Profile != "" {
-		w.and(profile+" = ?", f.Profile)
-	}
-	switch f.Class {
-	case "":
-	case Failed:
+	w.is(profile, f.Profile)
+	if f.Class == Failed {
 		w.and(class + " <> 'ok'")
-	default:
-		w.and(class+" = ?", f.Class)
+	} else {
+		w.is(class, f.Class)
 	}
 }
 

@@ -28,9 +28,9 @@ var summedTables = []summed{
 		add(l.figures(), l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
 	}},
 	{rows{table: "label_rollup", key: "label, value, quarter, profile, model, class", columns: "label, value, quarter, profile, model, class", figures: inRollups}, func(l *line, add func(Figures, ...any)) {
-		l.eachLabel(func(label, value string) {
-			add(l.figures(), label, value, l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
-		})
+		for _, label := range l.labels() {
+			add(l.figures(), label[0], label[1], l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
+		}
 	}},
 	{rows{table: "meters", key: "profile, model, class", columns: "profile, model, class", figures: inMeters}, func(l *line, add func(Figures, ...any)) {
 		f := l.figures()
@@ -100,36 +100,5 @@ func (a sumKey) compare(b sumKey) int {
 	return 0
 }
 
-// Labels of runs that are no tags. A tag is "tag." and its key.
-const (
-	labelName    = string(ByName)
-	labelProject = string(ByProject)
-	labelMachine = string(ByMachine)
-)
-
-// eachLabel calls with what a line is labelled with.
-func (l *line) eachLabel(call func(label, value string)) {
-	if l.Name != "" {
-		call(labelName, l.Name)
-	}
-	if l.Project != "" {
-		call(labelProject, l.Project)
-	}
-	if l.machine != "" {
-		call(labelMachine, l.machine)
-	}
-	for key, value := range l.Tags {
-		call(tagPrefix+key, value)
-	}
-}
-
-// settleLabels adds to the wait that an attempt of that run was counted with.
-func settleLabels(ctx context.Context, conn *sql.Conn, l *line, w wait, over int64) (err error) {
-	l.eachLabel(func(label, value string) {
-		if err == nil {
-			_, err = conn.ExecContext(ctx, `UPDATE label_rollup SET wait_ms = wait_ms + ? WHERE label = ? AND value = ? AND quarter = ? AND profile = ?
-				AND model = ? AND class = ?`, over, label, value, floorDiv(w.at, quarter), l.Profile, w.model, w.class)
-		}
-	})
-	return err
-}
+// labels are what a line is labelled with.
+func (l *line) labels() [][2]string { return labelList(l.Name, l.Project, l.machine, l.Tags) }

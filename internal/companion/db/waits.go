@@ -42,24 +42,29 @@ func settleWaits(ctx context.Context, conn *sql.Conn, fresh []line) error {
 		}
 		if j, ok := index[key{l.Invocation, w.attempt}]; ok {
 			fresh[j].settled = over
-			continue
-		}
-		if _, err := conn.ExecContext(ctx, "UPDATE invocations SET wait_ms = wait_ms + ? WHERE id = ?", over, l.Invocation); err != nil {
-			return err
-		}
-		if _, err := conn.ExecContext(ctx, "UPDATE rollup SET wait_ms = wait_ms + ? WHERE quarter = ? AND profile = ? AND model = ? AND class = ?",
-			over, floorDiv(w.at, quarter), l.Profile, w.model, w.class); err != nil {
-			return err
-		}
-		if err := settleLabels(ctx, conn, l, w, over); err != nil {
-			return err
-		}
-		if _, err := conn.ExecContext(ctx, "UPDATE meters SET wait_ms = wait_ms + ? WHERE profile = ? AND model = ? AND class = ?",
-			max(0, over), l.Profile, w.model, w.class); err != nil {
+		} else if err := settleSums(ctx, conn, l, w, over); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleSums adds to the wait that an attempt on record was counted with.
+func settleSums(ctx context.Context, conn *sql.Conn, l *line, w wait, over int64) (err error) {
+	add := func(table string, over int64, where string, args ...any) {
+		if err == nil {
+			_, err = conn.ExecContext(ctx, "UPDATE "+table+" SET wait_ms = wait_ms + ? WHERE "+where, append([]any{over}, args...)...)
+		}
+	}
+	const kind = "profile = ? AND model = ? AND class = ?"
+	at := floorDiv(w.at, quarter)
+	add("invocations", over, "id = ?", l.Invocation)
+	add("rollup", over, "quarter = ? AND "+kind, at, l.Profile, w.model, w.class)
+	for _, label := range l.labels() {
+		add("label_rollup", over, "label = ? AND value = ? AND quarter = ? AND "+kind, label[0], label[1], at, l.Profile, w.model, w.class)
+	}
+	add("meters", max(0, over), kind, l.Profile, w.model, w.class)
+	return err
 }
 
 // wait is that after an attempt on record.
