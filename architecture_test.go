@@ -118,7 +118,7 @@ var arrows = map[string][]string{
 	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/fleetpipe":                 {},
 
-	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version", "retry"},
+	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version", "retry", "verdict"},
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
 

@@ -10,6 +10,7 @@ import (
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 
 	"github.com/belay-run/belay/internal/version"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Names of attributes, from OpenTelemetry's conventions. Those that begin with belay are ours.
@@ -37,9 +38,12 @@ const (
 // attributes is a list of them. Texts and numbers that say nothing are left out.
 type attributes []*common.KeyValue
 
-func (a *attributes) text(name, value string) {
-	if value != "" {
-		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "\uFFFD")}}})
+// text adds texts: names, each with its value behind it.
+func (a *attributes) text(pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := strings.ToValidUTF8(pairs[i+1], "\uFFFD"); value != "" {
+			*a = append(*a, &common.KeyValue{Key: pairs[i], Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: value}}})
+		}
 	}
 }
 
@@ -57,16 +61,19 @@ func (a *attributes) float(name string, f float64) {
 	*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_DoubleValue{DoubleValue: f}}})
 }
 
-func (a *attributes) yes(name string, yes bool) {
-	if yes {
-		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: true}}})
+// usage adds what was used, and what that has cost. The conventions count tokens from the cache as input too.
+func (a *attributes) usage(u *verdict.Usage) {
+	if u.InputTokens|u.OutputTokens|u.CacheReadInputTokens|u.CacheCreationInputTokens != 0 {
+		a.number(inputTokens, u.InputTokens+u.CacheReadInputTokens+u.CacheCreationInputTokens)
+		a.number(outputTokens, u.OutputTokens)
+		a.some(cacheReadTokens, u.CacheReadInputTokens)
+		a.some(cacheNewTokens, u.CacheCreationInputTokens)
 	}
-}
-
-// failure is the type of an error, for what has not succeeded.
-func (a *attributes) failure(class string) {
-	if class != "ok" {
-		a.text(errorType, class)
+	if u.CostUSD != nil {
+		a.float("belay.cost", *u.CostUSD)
+	}
+	if u.CostUSD != nil && u.Estimated {
+		*a = append(*a, &common.KeyValue{Key: "belay.cost.estimated", Value: &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: true}}})
 	}
 }
 

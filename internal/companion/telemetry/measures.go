@@ -13,7 +13,7 @@ import (
 
 // metrics are all meters of a record as cumulative sums since the time that they begin.
 func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Metric {
-	b := &builder{start: nano(since), now: nano(now)}
+	b := &builder{start: nano(since), now: nano(now), points: map[string]any{}}
 	for i := range meters {
 		m := &meters[i]
 		if m.Attempts|m.Invocations|m.Refused == 0 { // of a hook or an MCP server
@@ -37,14 +37,12 @@ func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Met
 		by := provider(cmp.Or(k.Provider(m.Profile), m.Profile))
 		b.spread("gen_ai.client.operation.duration", "s", "GenAI operation duration.", &m.Durations, float64(m.TookMS)/1000, db.DurationBounds[:],
 			operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, errorType, failure)
-		for _, side := range []struct {
-			kind    string
-			buckets *db.Buckets
-			sum     int64
-		}{{"input", &m.InputSizes, m.AllInput()}, {"output", &m.OutputSizes, m.Usage.OutputTokens}} {
-			b.spread("gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", side.buckets, float64(side.sum), db.TokenBounds[:],
-				operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, tokenType, side.kind)
+		tokens := func(kind string, buckets *db.Buckets, sum int64) {
+			b.spread("gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", buckets, float64(sum), db.TokenBounds[:],
+				operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, tokenType, kind)
 		}
+		tokens("input", &m.InputSizes, m.AllInput())
+		tokens("output", &m.OutputSizes, m.Usage.OutputTokens)
 	}
 	return b.list
 }
@@ -58,9 +56,7 @@ type builder struct {
 
 // labelled are attributes of pairs of name and text, and a key that they alone have.
 func labelled(name string, pairs []string) (a attributes, key string) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		a.text(pairs[i], pairs[i+1])
-	}
+	a.text(pairs...)
 	return a, name + "\x00" + strings.Join(pairs, "\x00")
 }
 
@@ -88,7 +84,7 @@ func (b *builder) add(name, unit, description string, value float64, pairs ...st
 		m.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{IsMonotonic: true, AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
 	}
 	p := &metricspb.NumberDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: value}}
-	b.keep(key, p)
+	b.points[key] = p
 	sum := m.GetSum()
 	sum.DataPoints = append(sum.DataPoints, p)
 }
@@ -106,7 +102,7 @@ func (b *builder) spread(name, unit, description string, buckets *db.Buckets, to
 			m.Data = &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
 		}
 		p = &metricspb.HistogramDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Sum: new(float64), BucketCounts: make([]uint64, len(buckets)), ExplicitBounds: bounds}
-		b.keep(key, p)
+		b.points[key] = p
 		h := m.GetHistogram()
 		h.DataPoints = append(h.DataPoints, p)
 	}
@@ -115,11 +111,4 @@ func (b *builder) spread(name, unit, description string, buckets *db.Buckets, to
 	for i, n := range buckets {
 		p.BucketCounts[i] += uint64(n)
 	}
-}
-
-func (b *builder) keep(key string, point any) {
-	if b.points == nil {
-		b.points = map[string]any{}
-	}
-	b.points[key] = point
 }

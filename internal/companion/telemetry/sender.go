@@ -27,7 +27,6 @@ type Sender struct {
 type Sent struct {
 	Runs     int
 	Spans    int
-	Metrics  bool
 	Rejected int64  // spans and points that the receiver did not take
 	Why      string // it did not take them
 }
@@ -82,15 +81,15 @@ func (s *Sender) Close() {
 
 // sendTraces sends runs until the outbox is empty.
 func (s *Sender) sendTraces(ctx context.Context, instance string, sent *Sent) error {
-	if s.Settings.Traces == nil {
-		return s.forget(ctx)
+	if s.Settings.Traces == nil { // none are wanted
+		_, err := s.DB.ClearOutbox(ctx)
+		return err
 	}
 	if s.traces == nil {
-		c, err := newClient(s.Settings.Traces)
-		if err != nil {
+		var err error
+		if s.traces, err = newClient(s.Settings.Traces); err != nil {
 			return err
 		}
-		s.traces = c
 	}
 	for {
 		runs, err := s.DB.Outbox(ctx, runsAtOnce)
@@ -101,12 +100,6 @@ func (s *Sender) sendTraces(ctx context.Context, instance string, sent *Sent) er
 			return err
 		}
 	}
-}
-
-// forget empties the outbox where no traces are wanted.
-func (s *Sender) forget(ctx context.Context) error {
-	_, err := s.DB.ClearOutbox(ctx)
-	return err
 }
 
 // sendRuns sends runs, as many at a time as fit into a request, and takes out of the outbox what has been taken.
@@ -191,7 +184,6 @@ func (s *Sender) sendMetrics(ctx context.Context, instance string, sent *Sent) e
 	if err != nil {
 		return err
 	}
-	sent.Metrics = true
 	sent.add(got)
 	return nil
 }

@@ -94,7 +94,7 @@ func FromEnviron(getenv func(string) string) (s Settings, err error) {
 	r := reader{getenv: getenv}
 	s.Disabled = strings.EqualFold(r.text("OTEL_SDK_DISABLED"), "true")
 	s.Resource = r.resource()
-	s.Interval = r.milliseconds("OTEL_METRIC_EXPORT_INTERVAL", defaultInterval)
+	s.Interval = r.duration(r.text("OTEL_METRIC_EXPORT_INTERVAL"), "OTEL_METRIC_EXPORT_INTERVAL", defaultInterval)
 	if s.Disabled {
 		return s, nil
 	}
@@ -126,33 +126,25 @@ func (r *reader) of(signal, name string) (value, from string) {
 	return value, from
 }
 
+// oneOf is a value that is one of two, or empty.
+func (r *reader) oneOf(value, name, one, other string) string {
+	if value != "" && value != one && value != other {
+		r.wrong(name, message.TelemetryOneOf(one, other))
+	}
+	return value
+}
+
 // target is the target of a signal; nil if it is not sent.
 func (r *reader) target(signal string) *Target {
 	exporter := "OTEL_" + strings.ToUpper(signal) + "_EXPORTER"
-	switch value := r.text(exporter); value {
-	case "", "otlp":
-	case "none":
-		return nil
-	default:
-		r.wrong(exporter, message.TelemetryOneOf("otlp", "none"))
+	if r.oneOf(r.text(exporter), exporter, "otlp", "none") == "none" {
 		return nil
 	}
-	t := &Target{Signal: signal}
-	switch protocol, name := r.of(signal, "PROTOCOL"); protocol {
-	case "", httpProtocol:
-	case grpcProtocol:
-		t.GRPC = true
-	default: // http/json is one of them
-		r.wrong(name, message.TelemetryOneOf(httpProtocol, grpcProtocol))
-	}
+	protocol, name := r.of(signal, "PROTOCOL") // http/json is another one
+	t := &Target{Signal: signal, GRPC: r.oneOf(protocol, name, httpProtocol, grpcProtocol) == grpcProtocol}
 	r.endpoint(t)
-	switch compression, name := r.of(signal, "COMPRESSION"); compression {
-	case "", "none":
-	case "gzip":
-		t.Gzip = true
-	default:
-		r.wrong(name, message.TelemetryOneOf("gzip", "none"))
-	}
+	compression, name := r.of(signal, "COMPRESSION")
+	t.Gzip = r.oneOf(compression, name, "gzip", "none") == "gzip"
 	headers, name := r.of(signal, "HEADERS")
 	t.Headers = append(t.Headers, r.pairs(headers, name)...)
 	timeout, name := r.of(signal, "TIMEOUT")
@@ -209,10 +201,6 @@ func (r *reader) endpoint(t *Target) {
 func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0
-}
-
-func (r *reader) milliseconds(name string, usual time.Duration) time.Duration {
-	return r.duration(r.text(name), name, usual)
 }
 
 func (r *reader) duration(text, name string, usual time.Duration) time.Duration {

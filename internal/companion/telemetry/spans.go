@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -27,7 +28,7 @@ func (k Kinds) isAgent(r *db.Unsent) bool {
 }
 
 // spans are the spans of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used.
-func (k Kinds) spans(r *db.Unsent) (list []*tracepb.Span) {
+func (k Kinds) spans(r *db.Unsent) []*tracepb.Span {
 	run := trace.OfRun(r.ID, r.Trace)
 	root := newSpan(run, run.Span, "", r.Started, r.Ended)
 	if caller, ok := trace.Parse(r.Trace); ok {
@@ -38,24 +39,14 @@ func (k Kinds) spans(r *db.Unsent) (list []*tracepb.Span) {
 	agent := k.isAgent(r)
 	if agent {
 		root.Name, root.Kind = invokeAgent+" "+r.Profile, tracepb.Span_SPAN_KIND_CLIENT
-		a.text(operationName, invokeAgent)
-		a.text(providerName, provider(cmp.Or(r.Provider, k.Provider(r.Profile), r.Profile)))
-		a.text(agentName, r.Profile)
-		a.text(requestModel, r.Model)
-		a.text(responseModel, r.Model)
-		a.text(conversationID, r.Session)
-		usage(&a, r.Usage.InputTokens, r.Usage.OutputTokens, r.Usage.CacheReadInputTokens, r.Usage.CacheCreationInputTokens)
-		cost(&a, r.Usage.CostUSD, r.Usage.Estimated)
+		a.text(operationName, invokeAgent, providerName, provider(cmp.Or(r.Provider, k.Provider(r.Profile), r.Profile)))
+		a.text(agentName, r.Profile, requestModel, r.Model, responseModel, r.Model, conversationID, r.Session)
+		a.usage(&r.Usage)
 	} else {
 		root.Name = r.Profile
 	}
-	a.text("belay.run.id", r.ID)
-	a.text("belay.run.parent", r.Parent)
-	a.text("belay.profile", r.Profile)
-	a.text("belay.command", r.Command)
-	a.text("belay.fallback", r.Fallback)
-	a.text("belay.class", r.Class)
-	a.text("belay.status", r.Status)
+	a.text("belay.run.id", r.ID, "belay.run.parent", r.Parent, "belay.profile", r.Profile, "belay.command", r.Command)
+	a.text("belay.fallback", r.Fallback, "belay.class", r.Class, "belay.status", r.Status)
 	a.number("belay.attempts", int64(r.Invocation.Attempts))
 	a.some("belay.requests", r.Requests)
 	a.some("belay.inner_retries", r.Inner)
@@ -64,14 +55,12 @@ func (k Kinds) spans(r *db.Unsent) (list []*tracepb.Span) {
 		a.number("belay.exit_code", int64(*r.BelayCode))
 	}
 	a.number("process.exit.code", int64(r.ExitCode))
-	a.text("belay.gate", r.Gate)
-	a.text("belay.name", r.Name)
-	for _, key := range sortedKeys(r.Tags) {
+	a.text("belay.gate", r.Gate, "belay.name", r.Name)
+	for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
 		a.text("belay.tag."+key, r.Tags[key])
 	}
 	finish(root, a, r.Class)
-	list = append(list, root)
-	return append(list, k.below(r, run, agent)...)
+	return append([]*tracepb.Span{root}, k.below(r, run, agent)...)
 }
 
 // below are the spans below that of the run, in the order of time.
@@ -100,11 +89,7 @@ func (k Kinds) below(r *db.Unsent, run trace.Parent, agent bool) (list []*tracep
 func waitSpan(run trace.Parent, id string, attempt int, reason, class, gate string, from, to time.Time) *tracepb.Span {
 	s := newSpan(run, trace.Span(id, "wait/"+reason, attempt), run.Span, from, to)
 	s.Name = "wait " + reason
-	var a attributes
-	a.text("belay.wait.reason", reason)
-	a.text("belay.wait.class", class)
-	a.text("belay.gate", gate)
-	s.Attributes = a
+	(*attributes)(&s.Attributes).text("belay.wait.reason", reason, "belay.wait.class", class, "belay.gate", gate)
 	return s
 }
 
@@ -115,19 +100,11 @@ func (k Kinds) attempt(r *db.Unsent, at *db.Attempt, run trace.Parent, began tim
 	s.Name = "attempt " + strconv.Itoa(at.Attempt)
 	var a attributes
 	if agent {
-		a.text(agentName, at.Profile)
-		a.text(requestModel, at.Model)
-		a.text(responseModel, at.Model)
-		a.text(conversationID, at.Session)
-		usage(&a, at.Usage.InputTokens, at.Usage.OutputTokens, at.Usage.CacheReadInputTokens, at.Usage.CacheCreationInputTokens)
-		cost(&a, at.Usage.CostUSD, at.Usage.Estimated)
+		a.text(agentName, at.Profile, requestModel, at.Model, responseModel, at.Model, conversationID, at.Session)
+		a.usage(&at.Usage)
 	}
 	a.number("belay.attempt", int64(at.Attempt))
-	a.text("belay.profile", at.Profile)
-	a.text("belay.command", at.Command)
-	a.text("belay.class", at.Class)
-	a.text("belay.status", at.Status)
-	a.text("belay.rule", at.Rule)
+	a.text("belay.profile", at.Profile, "belay.command", at.Command, "belay.class", at.Class, "belay.status", at.Status, "belay.rule", at.Rule)
 	a.some("belay.requests", at.Requests)
 	a.some("belay.inner_retries", at.Inner)
 	if at.InnerMS > 0 {
@@ -153,10 +130,7 @@ func (k Kinds) attempt(r *db.Unsent, at *db.Attempt, run trace.Parent, began tim
 		}
 		t := newSpan(run, trace.Span(r.ID, "tool", at.Attempt, i), own, from, to)
 		t.Name = executeTool + " " + call.Name
-		var a attributes
-		a.text(operationName, executeTool)
-		a.text(toolName, call.Name)
-		t.Attributes = a
+		(*attributes)(&t.Attributes).text(operationName, executeTool, toolName, call.Name)
 		list = append(list, t)
 	}
 	return list
@@ -175,29 +149,11 @@ func newSpan(run trace.Parent, id, parent string, from, to time.Time) *tracepb.S
 
 // finish adds attributes, and marks a span of what has failed. What went wrong is said by its class alone: messages hold output.
 func finish(s *tracepb.Span, a attributes, class string) {
-	a.failure(class)
-	s.Attributes = a
 	if class != "ok" {
+		a.text(errorType, class)
 		s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR}
 	}
-}
-
-// usage adds tokens. The conventions count those from the cache as input too.
-func usage(a *attributes, input, output, cacheRead, cacheNew int64) {
-	if input|output|cacheRead|cacheNew == 0 {
-		return
-	}
-	a.number(inputTokens, input+cacheRead+cacheNew)
-	a.number(outputTokens, output)
-	a.some(cacheReadTokens, cacheRead)
-	a.some(cacheNewTokens, cacheNew)
-}
-
-func cost(a *attributes, usd *float64, estimated bool) {
-	if usd != nil {
-		a.float("belay.cost", *usd)
-		a.yes("belay.cost.estimated", estimated)
-	}
+	s.Attributes = a
 }
 
 func bytesOf(id string) []byte {
@@ -208,12 +164,3 @@ func bytesOf(id string) []byte {
 func nano(t time.Time) uint64 { return uint64(max(t.UnixNano(), 0)) }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func sortedKeys(tags map[string]string) []string {
-	keys := make([]string, 0, len(tags))
-	for key := range tags {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}

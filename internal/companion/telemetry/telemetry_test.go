@@ -136,7 +136,7 @@ func TestTraces(t *testing.T) {
 				w.append(agentRun("run-1", caller)...)
 				w.append(plainRun("run-2"))
 				sent, err := w.send()
-				if err != nil || w.receiver.Trouble() != nil || sent.Runs != 2 || sent.Spans != 9 || !sent.Metrics || w.waiting() != 0 {
+				if err != nil || w.receiver.Trouble() != nil || sent.Runs != 2 || sent.Spans != 9 || w.waiting() != 0 {
 					t.Fatalf("%+v %v %v, %d waiting", sent, err, w.receiver.Trouble(), w.waiting())
 				}
 				want := `invoke_agent claude < b7ad6b7169203331 0s+7s CLIENT <nil>
