@@ -172,6 +172,25 @@ func TestFleet_Now(t *testing.T) {
 	}
 }
 
+// shows says that a view has these texts in it, as JSON.
+func shows[V any](t *testing.T, ask func(context.Context, url.Values) (V, error), query string, want ...string) {
+	t.Helper()
+	q, _ := url.ParseQuery(query)
+	got, err := ask(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(string(data), w) {
+			t.Errorf("%s lacks %s: %s", query, w, data)
+		}
+	}
+}
+
 // belay ui shows all machines, and says so when what it shows is old.
 func TestFleet_Page(t *testing.T) {
 	dsn := fleettest.Database(t)
@@ -193,29 +212,12 @@ func TestFleet_Page(t *testing.T) {
 	if err := source.Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	shows := func(ask func(context.Context, url.Values) (any, error), query string, want ...string) {
-		t.Helper()
-		q, _ := url.ParseQuery(query)
-		got, err := ask(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range want {
-			if !strings.Contains(string(data), w) {
-				t.Errorf("%s lacks %s: %s", query, w, data)
-			}
-		}
-	}
-	shows(source.Choices, "", `"machines":["ant","bee"]`)
-	shows(source.Runs, "machine=ant", `"machine":"ant"`, "run-bbbbbbbb")
-	shows(source.Runs, "machine=cat", `"runs":[]`)
-	shows(source.Spend, "by=machine&since=1h", `"key":"bee"`, `"key":"ant"`, `"cost_usd":2.5`)
-	shows(source.Health, "machine=bee&since=1h", `"runs":5`)
-	shows(source.Story, "id=run-bbbbbbbb", `"machine":"ant"`)
+	shows(t, source.Choices, "", `"machines":["ant","bee"]`)
+	shows(t, source.Runs, "machine=ant", `"machine":"ant"`, "run-bbbbbbbb")
+	shows(t, source.Runs, "machine=cat", `"runs":[]`)
+	shows(t, source.Spend, "by=machine&since=1h", `"key":"bee"`, `"key":"ant"`, `"cost_usd":2.5`)
+	shows(t, source.Health, "machine=bee&since=1h", `"runs":5`)
+	shows(t, source.Story, "id=run-bbbbbbbb", `"machine":"ant"`)
 	until := func(what string, so func(view.Now) bool) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !so(source.Now()); time.Sleep(10 * time.Millisecond) {

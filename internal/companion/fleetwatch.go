@@ -122,7 +122,7 @@ func (w *fleetWatch) ask(ctx context.Context) (now view.Now, stamp string, err e
 		now.Runs = append(now.Runs, view.NewRun(r.Record, r.PID, r.Machine))
 	}
 	for _, g := range gates {
-		now.Gates = append(now.Gates, view.NewGate(g.Key, g.State, g.Full, g.Waiting))
+		now.Gates = append(now.Gates, view.NewGate(g))
 	}
 	for _, m := range machines {
 		if m.Away() && !m.Left {

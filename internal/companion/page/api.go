@@ -18,15 +18,20 @@ import (
 // views are what can be asked for, by GET.
 var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (any, error){
 	"/api/now":      func(s *view.Source, _ context.Context, _ url.Values) (any, error) { return s.Now(), nil },
-	"/api/choices":  (*view.Source).Choices,
-	"/api/runs":     (*view.Source).Runs,
-	"/api/run":      (*view.Source).Story,
-	"/api/sessions": (*view.Source).Sessions,
-	"/api/alerts":   (*view.Source).Alerts,
-	"/api/audit":    (*view.Source).Audit,
-	"/api/batches":  (*view.Source).Batches,
-	"/api/spend":    (*view.Source).Spend,
-	"/api/health":   (*view.Source).Health,
+	"/api/choices":  viewOf((*view.Source).Choices),
+	"/api/runs":     viewOf((*view.Source).Runs),
+	"/api/run":      viewOf((*view.Source).Story),
+	"/api/sessions": viewOf((*view.Source).Sessions),
+	"/api/alerts":   viewOf((*view.Source).Alerts),
+	"/api/audit":    viewOf((*view.Source).Audit),
+	"/api/batches":  viewOf((*view.Source).Batches),
+	"/api/spend":    viewOf((*view.Source).Spend),
+	"/api/health":   viewOf((*view.Source).Health),
+}
+
+// viewOf is a question whose answer is any of the views.
+func viewOf[V any](ask func(*view.Source, context.Context, url.Values) (V, error)) func(*view.Source, context.Context, url.Values) (any, error) {
+	return func(s *view.Source, ctx context.Context, q url.Values) (any, error) { return ask(s, ctx, q) }
 }
 
 // request is a change that is asked for, by POST.

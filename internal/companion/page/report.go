@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -30,7 +31,7 @@ type Report struct {
 	Health view.Health `json:"health"`
 	Failed view.Runs   `json:"failed"`
 	Runs   view.Runs   `json:"runs"`
-	Alerts any         `json:"alerts"`
+	Alerts view.Alerts `json:"alerts"`
 }
 
 // NewReport asks for the views of a report. The filters are those of the page's address.
@@ -40,24 +41,13 @@ func NewReport(ctx context.Context, s *view.Source, q url.Values) (*Report, erro
 	if failures.Get("class") == "" {
 		failures.Set("class", "failed")
 	}
-	for _, part := range []struct {
-		ask  func(context.Context, url.Values) (any, error)
-		q    url.Values
-		into func(any)
-	}{
-		{s.Spend, q, func(v any) { r.Spend = v.(view.Spend) }},
-		{s.Health, q, func(v any) { r.Health = v.(view.Health) }},
-		{s.Runs, failures, func(v any) { r.Failed = v.(view.Runs) }},
-		{s.Runs, q, func(v any) { r.Runs = v.(view.Runs) }},
-		{s.Alerts, q, func(v any) { r.Alerts = v }},
-	} {
-		got, err := part.ask(ctx, part.q)
-		if err != nil {
-			return nil, err
-		}
-		part.into(got)
-	}
-	return r, nil
+	var errs [5]error
+	r.Spend, errs[0] = s.Spend(ctx, q)
+	r.Health, errs[1] = s.Health(ctx, q)
+	r.Failed, errs[2] = s.Runs(ctx, failures)
+	r.Runs, errs[3] = s.Runs(ctx, q)
+	r.Alerts, errs[4] = s.Alerts(ctx, q)
+	return r, cmp.Or(errs[:]...)
 }
 
 // HTML is the report as one file that loads nothing. Its policy allows its own script and styles, by their hashes.
@@ -66,20 +56,18 @@ func (r *Report) HTML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	script, err := bundle("report.js")
-	if err != nil {
-		return nil, err
-	}
-	style, err := assets.ReadFile("assets/style.css")
-	if err != nil {
-		return nil, err
-	}
-	icon, err := assets.ReadFile("assets/icon.svg")
-	if err != nil {
-		return nil, err
-	}
+	script, style, icon := bundle("report.js"), file("style.css"), file("icon.svg")
 	return []byte(strings.NewReplacer("{{script hash}}", hash(script), "{{style hash}}", hash(style), "{{day}}", r.Made.Format("2006-01-02"),
 		"{{icon}}", base64.StdEncoding.EncodeToString(icon), "{{style}}", string(style), "{{data}}", string(data), "{{script}}", string(script)).Replace(frame)), nil
+}
+
+// file is a file of the page, which is part of the executable.
+func file(name string) []byte {
+	data, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
 
 // hash is how a policy names a script or a style that stands in the page.
@@ -90,7 +78,7 @@ func hash(text []byte) string {
 
 // bundle makes one script of a module and all that it imports: a page that was opened from a file cannot import. Of the language it knows what
 // our own modules are written in.
-func bundle(entry string) ([]byte, error) {
+func bundle(entry string) []byte {
 	var (
 		importing = regexp.MustCompile(`(?m)^import (\{[^}]*\}|\* as \w+) from '\./([\w.]+)';$`)
 		exporting = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|const|class|let) (\w+))`)
@@ -98,20 +86,15 @@ func bundle(entry string) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("const modules = {};\n")
 	var done []string
-	var add func(name string) error
-	add = func(name string) error {
+	var add func(name string)
+	add = func(name string) {
 		if slices.Contains(done, name) {
-			return nil
+			return
 		}
 		done = append(done, name)
-		source, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return err
-		}
+		source := file(name)
 		for _, found := range importing.FindAllSubmatch(source, -1) {
-			if err := add(string(found[2])); err != nil {
-				return err
-			}
+			add(string(found[2]))
 		}
 		var exported []string
 		for _, found := range exporting.FindAllSubmatch(source, -1) {
@@ -124,10 +107,7 @@ func bundle(entry string) ([]byte, error) {
 		})
 		body = exporting.ReplaceAll(body, []byte("$1"))
 		fmt.Fprintf(&out, "modules['%s'] = (() => {\n%s\nreturn { %s };\n})();\n", name, body, strings.Join(exported, ", "))
-		return nil
 	}
-	if err := add(entry); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	add(entry)
+	return out.Bytes()
 }

@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -181,12 +182,7 @@ func (s *Server) ours(host string) bool {
 	if addr, err := netip.ParseAddr(name); err == nil && addr.IsLoopback() || name == "localhost" {
 		return true
 	}
-	for _, known := range s.Hosts {
-		if strings.EqualFold(name, known) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Hosts, func(known string) bool { return strings.EqualFold(name, known) })
 }
 
 // refuse answers with a text.

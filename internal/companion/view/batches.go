@@ -34,15 +34,15 @@ type Batch struct {
 const mostBatches = 50
 
 // Batches returns how batches stand.
-func (s *Source) Batches(ctx context.Context, _ url.Values) (any, error) {
+func (s *Source) Batches(ctx context.Context, _ url.Values) (v Batches, err error) {
 	list, err := s.Registry().List()
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	v := Batches{Batches: []Batch{}}
+	v = Batches{Batches: []Batch{}}
 	for _, e := range list[:min(len(list), mostBatches)] {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return v, ctx.Err()
 		}
 		b := Batch{Entry: e, Name: filepath.Base(e.Results)}
 		if b.Status, err = s.batches.read(e.Results); err != nil {

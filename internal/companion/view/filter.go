@@ -24,7 +24,10 @@ type Period struct {
 
 // filter reads the filters of an address, whose names are those of the flags of belay log. usual is since when, if it does not say so.
 func (s *Source) filter(q url.Values, usual string) (f db.Filter, p Period, err error) {
-	f = db.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session"), Machine: q.Get("machine")}
+	f = db.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session"), Machine: q.Get("machine"), Limit: pageSize}
+	if n, err := strconv.Atoi(q.Get("n")); err == nil && n > 0 && n <= 1000 {
+		f.Limit = n
+	}
 	if f.Class != "" && f.Class != db.Failed {
 		if _, err := verdict.ParseClass(f.Class); err != nil {
 			return f, p, &Unclear{err}
@@ -41,7 +44,7 @@ func (s *Source) filter(q url.Values, usual string) (f db.Filter, p Period, err 
 	if p.Since == "all" {
 		p.Since = ""
 	}
-	now := time.Now().In(s.zone())
+	now := time.Now()
 	for _, t := range []struct {
 		text string
 		at   *time.Time
@@ -61,14 +64,6 @@ func (s *Source) filter(q url.Values, usual string) (f db.Filter, p Period, err 
 	return f, p, nil
 }
 
-// limit is how many rows are wanted.
-func limit(q url.Values, usual int) int {
-	if n, err := strconv.Atoi(q.Get("n")); err == nil && n > 0 && n <= 1000 {
-		return n
-	}
-	return usual
-}
-
 // Choices are what filters can be set to.
 type Choices struct {
 	Profiles []string `json:"profiles"`
@@ -84,8 +79,8 @@ type Choices struct {
 const maxChoices = 200
 
 // Choices returns what filters can be set to.
-func (s *Source) Choices(ctx context.Context, _ url.Values) (any, error) {
-	c := Choices{Classes: []string{db.Failed}, Tags: []string{}}
+func (s *Source) Choices(ctx context.Context, _ url.Values) (c Choices, err error) {
+	c = Choices{Classes: []string{db.Failed}, Tags: []string{}}
 	for _, class := range verdict.Classes() {
 		c.Classes = append(c.Classes, string(class))
 	}
@@ -95,19 +90,19 @@ func (s *Source) Choices(ctx context.Context, _ url.Values) (any, error) {
 	}{{db.ByProfile, &c.Profiles}, {db.ByName, &c.Names}, {db.ByProject, &c.Projects}, {db.ByMachine, &c.Machines}} {
 		list, err := s.DB.Values(ctx, of.group, maxChoices)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		*of.into = append([]string{}, list...)
 	}
 	keys, err := s.DB.TagKeys(ctx, 50)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	c.TagKeys = append([]string{}, keys...)
 	for _, key := range keys {
 		values, err := s.DB.Values(ctx, db.Group("tag."+key), 20)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		for _, v := range values {
 			c.Tags = append(c.Tags, key+"="+v)

@@ -63,26 +63,25 @@ type Integration struct {
 }
 
 // Health returns that of the last 7 days, or as the address says.
-func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Health(ctx context.Context, q url.Values) (v Health, err error) {
 	f, p, err := s.filter(q, "7d")
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	first, err := s.DB.First(ctx)
+	step, start, err := s.steps(ctx, f)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	step, start := s.steps(f, first)
-	v := Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, Integrations: []Integration{}}
+	v = Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, Integrations: []Integration{}}
 	points, err := s.DB.Series(ctx, f, db.Reliability, start, db.ByClass, db.ByProfile)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	v.addClasses(points)
 	v.addProfiles(points)
 	tokens, err := s.DB.FirstTokens(ctx, f, start)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	v.FirstTokens = append([]db.Percentiles{}, tokens...)
 	return v, s.addLast(ctx, &v, f)

@@ -2,10 +2,10 @@ package view
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
@@ -82,7 +82,7 @@ func (s *Source) Now() Now {
 	runs, err := overview.Runs(s.State.Records())
 	trouble := []error{err}
 	for _, r := range runs {
-		n.Runs = append(n.Runs, newRun(r, detached(spools, r.ID)))
+		n.Runs = append(n.Runs, newRun(r, slices.ContainsFunc(spools, func(h spool.Header) bool { return h.ID == r.ID })))
 	}
 	for _, h := range spools {
 		if !h.Ended.IsZero() {
@@ -92,7 +92,7 @@ func (s *Source) Now() Now {
 	gates, err := overview.Gates(s.State)
 	trouble = append(trouble, err)
 	for _, g := range gates {
-		n.Gates = append(n.Gates, newGate(g, time.Now()))
+		n.Gates = append(n.Gates, NewGate(g))
 	}
 	budgets, err := s.Budgets()
 	if trouble = append(trouble, err); budgets != nil {
@@ -117,25 +117,11 @@ func (s *Source) Budgets() ([]overview.Budget, error) {
 	return overview.Budgets(s.State, rules, names)
 }
 
-func detached(spools []spool.Header, id string) bool {
-	for _, h := range spools {
-		if h.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
 // NewRun is a run of another machine, as its record says.
 func NewRun(r supervise.Record, pid int, machine string) Run {
 	run := newRun(r, false)
 	run.PID, run.Machine, run.Tail = pid, machine, false
 	return run
-}
-
-// NewGate is a gate of a fleet.
-func NewGate(key string, s gate.State, full bool, waiting []overview.Waiter) Gate {
-	return newGate(overview.Gate{Entry: gate.Entry{Key: key, State: s}, Full: full, Waiting: waiting}, time.Now())
 }
 
 func newRun(r supervise.Record, detached bool) Run {
@@ -152,7 +138,9 @@ func newRun(r supervise.Record, detached bool) Run {
 	return run
 }
 
-func newGate(g overview.Gate, now time.Time) Gate {
+// NewGate is how a gate stands now.
+func NewGate(g overview.Gate) Gate {
+	now := time.Now()
 	state, since, until, reason := overview.Columns(g.State, now)
 	if g.Full {
 		state, reason = "full", overview.AllTaken()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
@@ -23,21 +24,21 @@ type Runs struct {
 }
 
 // Runs returns past runs. The address may say before which time they ended.
-func (s *Source) Runs(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Runs(ctx context.Context, q url.Values) (runs Runs, err error) {
 	f, p, err := s.filter(q, "")
 	if err != nil {
-		return nil, err
+		return runs, err
 	}
 	if before, err := time.Parse(time.RFC3339Nano, q.Get("before")); err == nil && (f.Until.IsZero() || before.Before(f.Until)) {
 		f.Until = before
 	}
-	n := limit(q, pageSize)
-	f.Limit = n + 1
+	n := f.Limit
+	f.Limit++
 	list, err := s.DB.Recent(ctx, f)
 	if err != nil {
-		return nil, err
+		return runs, err
 	}
-	runs := Runs{Period: p, Runs: append([]db.Invocation{}, list...)}
+	runs = Runs{Period: p, Runs: append([]db.Invocation{}, list...)}
 	if len(list) > n {
 		more := list[n-1].Ended // others may have ended at the same millisecond: they come again rather than not at all
 		if list[n].Ended.Before(more) {
@@ -61,12 +62,12 @@ type Story struct {
 }
 
 // Story returns that of the run whose id the address has.
-func (s *Source) Story(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err error) {
 	id := q.Get("id")
 	if id == "" {
-		return nil, os.ErrNotExist
+		return story, os.ErrNotExist
 	}
-	story := Story{List: []db.Attempt{}, Inside: []db.Invocation{}}
+	story = Story{List: []db.Attempt{}, Inside: []db.Invocation{}}
 	for _, r := range s.Now().Runs {
 		if r.ID == id {
 			story.Running = &r
@@ -75,9 +76,9 @@ func (s *Source) Story(ctx context.Context, q url.Values) (any, error) {
 	found, err := s.DB.Run(ctx, id)
 	switch {
 	case err != nil:
-		return nil, err
+		return story, err
 	case found == nil && story.Running == nil:
-		return nil, os.ErrNotExist
+		return story, os.ErrNotExist
 	case found == nil: // its first attempt is not over
 		r := story.Running
 		story.Invocation = db.Invocation{ID: id, Profile: r.Profile, Command: r.Command, Status: "retry", Name: r.Name, Tags: r.Tags, Project: r.Project, Parent: r.Parent, Session: r.Session}
@@ -89,12 +90,12 @@ func (s *Source) Story(ctx context.Context, q url.Values) (any, error) {
 	story.Invocation = *found
 	attempts, err := s.DB.Attempts(ctx, db.Filter{Invocation: id})
 	if err != nil {
-		return nil, err
+		return story, err
 	}
 	story.List = append(story.List, attempts...)
 	inside, err := s.DB.Children(ctx, id, pageSize)
 	if err != nil {
-		return nil, err
+		return story, err
 	}
 	story.Inside = append(story.Inside, inside...)
 	if story.Session != "" && story.Running == nil {
@@ -116,25 +117,21 @@ type Session struct {
 }
 
 // Sessions returns those of the filters.
-func (s *Source) Sessions(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Sessions(ctx context.Context, q url.Values) (all Sessions, err error) {
 	f, p, err := s.filter(q, "")
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	f.Limit = limit(q, pageSize)
 	list, err := s.DB.Sessions(ctx, f, q.Get("status"))
-	if err != nil {
-		return nil, err
-	}
-	all := Sessions{Period: p, Sessions: []Session{}}
-	for i := len(list) - 1; i >= 0; i-- {
-		one := Session{Session: list[i]}
+	all = Sessions{Period: p, Sessions: []Session{}}
+	for _, session := range slices.Backward(list) {
+		one := Session{Session: session}
 		if one.Status != "running" {
 			one.Resume = resumeCommand(one.Profile, one.ID)
 		}
 		all.Sessions = append(all.Sessions, one)
 	}
-	return all, nil
+	return all, err
 }
 
 // Alerts are what has failed again and again, newest first.
@@ -144,12 +141,11 @@ type Alerts struct {
 }
 
 // Alerts returns those of the filters.
-func (s *Source) Alerts(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Alerts(ctx context.Context, q url.Values) (Alerts, error) {
 	f, p, err := s.filter(q, "")
 	if err != nil {
-		return nil, err
+		return Alerts{}, err
 	}
-	f.Limit = limit(q, pageSize)
 	list, err := s.DB.Alerts(ctx, f)
 	return Alerts{p, reversed(list)}, err
 }
@@ -161,23 +157,19 @@ type Audit struct {
 }
 
 // Audit returns that of the filters.
-func (s *Source) Audit(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Audit(ctx context.Context, q url.Values) (Audit, error) {
 	f, p, err := s.filter(q, "")
 	if err != nil {
-		return nil, err
+		return Audit{}, err
 	}
-	f.Limit = limit(q, pageSize)
 	list, err := s.DB.Audit(ctx, f, q.Get("action"))
 	return Audit{p, reversed(list)}, err
 }
 
 // reversed is a list from its end; never nil.
 func reversed[T any](list []T) []T {
-	all := []T{}
-	for i := len(list) - 1; i >= 0; i-- {
-		all = append(all, list[i])
-	}
-	return all
+	slices.Reverse(list)
+	return append([]T{}, list...)
 }
 
 // resumeCommand is the command that continues a session of a profile; empty if that cannot be done.

@@ -74,53 +74,53 @@ type Column struct {
 }
 
 // steps of time, by how long the period is.
-func (s *Source) steps(f db.Filter, first time.Time) (name string, start func(time.Time) time.Time) {
-	zone := s.zone()
+func (s *Source) steps(ctx context.Context, f db.Filter) (name string, start func(time.Time) time.Time, err error) {
 	from, to := f.Since, f.Until
 	if from.IsZero() {
-		from = first
+		from, err = s.DB.First(ctx)
 	}
 	if to.IsZero() {
 		to = time.Now()
 	}
+	name = "month"
 	switch length := to.Sub(from); {
 	case length <= 3*24*time.Hour:
-		return "hour", func(t time.Time) time.Time {
-			t = t.In(zone)
-			return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, zone)
-		}
+		name = "hour"
 	case length <= 200*24*time.Hour:
-		return "day", func(t time.Time) time.Time {
-			t = t.In(zone)
-			return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, zone)
+		name = "day"
+	}
+	return name, func(t time.Time) time.Time {
+		t = t.Local()
+		day, hour := 1, 0
+		if name != "month" {
+			day = t.Day()
 		}
-	}
-	return "month", func(t time.Time) time.Time {
-		t = t.In(zone)
-		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, zone)
-	}
+		if name == "hour" {
+			hour = t.Hour()
+		}
+		return time.Date(t.Year(), t.Month(), day, hour, 0, 0, 0, time.Local)
+	}, err
 }
 
 // Spend returns what was used in the last 30 days, or as the address says, by model, or what else it says.
-func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
+func (s *Source) Spend(ctx context.Context, q url.Values) (v Spend, err error) {
 	f, p, err := s.filter(q, "30d")
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	by, err := db.ParseGroup(cmp.Or(q.Get("by"), string(db.ByModel)))
 	if err != nil {
-		return nil, &Unclear{err}
+		return v, &Unclear{err}
 	}
-	first, err := s.DB.First(ctx)
+	step, start, err := s.steps(ctx, f)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	step, start := s.steps(f, first)
 	points, err := s.DB.Series(ctx, f, db.Spending, start, by)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	v := Spend{Period: p, By: string(by), Step: step, Groups: []Sum{}, Buckets: []Bucket{}, Budgets: []overview.Budget{}}
+	v = Spend{Period: p, By: string(by), Step: step, Groups: []Sum{}, Buckets: []Bucket{}, Budgets: []overview.Budget{}}
 	var total db.Figures
 	groups := map[string]*db.Figures{}
 	for _, point := range points {

@@ -3,11 +3,13 @@ package view
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/look/viewer"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // Tail returns what a run that is under way prints, its last lines first. The channel is closed when the run has ended, or the context.
@@ -52,10 +54,5 @@ func (s *Source) Tail(ctx context.Context, id string) (<-chan look.Line, error) 
 // underWay reports whether a run is.
 func (s *Source) underWay(id string) bool {
 	runs, _ := overview.Runs(s.State.Records())
-	for _, r := range runs {
-		if r.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.ID == id })
 }

@@ -6,7 +6,6 @@ package view
 
 import (
 	"context"
-	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/state"
@@ -16,21 +15,12 @@ import (
 type Source struct {
 	State *state.State
 	DB    *db.DB
-	// Zone is where days begin; nil means the zone of this machine.
-	Zone *time.Location
 	// Belay is where belay is, by which batches are run again; empty if none can be.
 	Belay string
 	// Fleet is what all machines of a fleet do now; nil if the views are about this machine. DB is the record of the fleet then.
 	Fleet Fleet
 
 	batches statuses
-}
-
-func (s *Source) zone() *time.Location {
-	if s.Zone == nil {
-		return time.Local
-	}
-	return s.Zone
 }
 
 // Fleet is what all machines of a fleet do now. None of it waits for anything.
@@ -49,11 +39,9 @@ func (u *Unclear) Unwrap() error { return u.Err }
 
 // Fold brings the record up to date.
 func (s *Source) Fold(ctx context.Context) error {
-	if s.Fleet != nil {
-		_, err := s.DB.Fold(ctx)
-		return err
+	if s.Fleet == nil {
+		s.State.ReportKilled() // what cannot be written now is found by the next one
 	}
-	s.State.ReportKilled() // what cannot be written now is found by the next one
 	_, err := s.DB.Fold(ctx)
 	return err
 }
