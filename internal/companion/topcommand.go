@@ -127,11 +127,9 @@ func (t *topSource) json() (topJSON, error) {
 	if s.Gates, err = overview.Gates(t.view.State); err != nil {
 		return s, err
 	}
-	budgets, err := t.view.Budgets()
-	if err != nil {
+	if s.Budgets, err = t.view.Budgets(); err != nil {
 		return s, err
 	}
-	s.Budgets = append([]overview.Budget{}, budgets...)
 	s.Today, err = t.today(now)
 	return s, err
 }
@@ -148,11 +146,8 @@ func (t *topSource) Snapshot() top.Snapshot {
 	for _, g := range gates {
 		s.Gates = append(s.Gates, topGate(g, now))
 	}
-	budgets, err := t.view.Budgets()
+	s.Budgets, err = t.view.Budgets()
 	trouble = errors.Join(trouble, err)
-	for _, b := range budgets {
-		s.Budgets = append(s.Budgets, topBudget(b))
-	}
 	s.Today, err = t.today(now)
 	if trouble = errors.Join(trouble, err); trouble != nil {
 		s.Trouble = strings.ReplaceAll(trouble.Error(), "\n", "; ")
@@ -245,17 +240,6 @@ func topGate(g overview.Gate, now time.Time) top.Gate {
 		shown.Waiting = append(shown.Waiting, fmt.Sprintf("%s (%s)", shortID(w.ID), w.Command))
 	}
 	return shown
-}
-
-func topBudget(e overview.Budget) top.Budget {
-	b := top.Budget{Name: e.Name, Spent: e.Spent, Unknown: e.Unknown, Window: string(e.Window), Closed: e.Closed, Warning: e.Warning}
-	if e.Limit != nil {
-		b.Limit, b.Left = *e.Limit, *e.Left
-	}
-	if e.Ends != nil {
-		b.Ends = e.Ends.Time
-	}
-	return b
 }
 
 // Lines implements [top.Source].

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -19,7 +20,7 @@ type Snapshot struct {
 	// Runs are those under way, oldest first, and then what killed ones have left, in the state [supervise.StateKilled].
 	Runs    []supervise.Record
 	Gates   []Gate
-	Budgets []Budget
+	Budgets []overview.Budget
 	Today   Spend
 	// Trouble is why a part of it is missing; empty if nothing is.
 	Trouble string
@@ -33,19 +34,6 @@ type Gate struct {
 	Reason       string
 	// Closed says that it lets no call start now, Full that its slots are taken and there is nothing to reset.
 	Closed, Full bool
-}
-
-// Budget is how a budget stands.
-type Budget struct {
-	Name    string
-	Spent   float64
-	Unknown int     // attempts whose cost is not known
-	Limit   float64 // 0 if it only counts
-	Left    float64
-	Window  string
-	Closed  bool
-	Warning bool
-	Ends    time.Time // the window; zero if nothing was spent in one
 }
 
 // Source is where the screen gets what it shows, and what it has things done by.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -113,34 +114,34 @@ func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
 		{heading: "USED", drop: 1}, {heading: "STATE"}}
 	// The tightest come first: on a small screen there is no room for the others.
 	budgets := slices.Clone(s.Budgets)
-	slices.SortStableFunc(budgets, func(a, b Budget) int { return cmp.Compare(b.used(), a.used()) })
+	slices.SortStableFunc(budgets, func(a, b overview.Budget) int { return cmp.Compare(used(b), used(a)) })
 	var lines []line
 	for _, b := range budgets {
-		limit, left, used := "", "", ""
-		if b.Limit > 0 {
-			limit, left, used = fmt.Sprintf("$%g/%s", b.Limit, b.Window), dollars(b.Left), bar(b.used())
+		limit, left, part := "", "", ""
+		if b.Limit != nil {
+			limit, left, part = fmt.Sprintf("$%g/%s", *b.Limit, b.Window), dollars(*b.Left), bar(used(b))
 		}
 		spent := dollars(b.Spent)
 		if b.Unknown > 0 {
 			spent = "≥ " + spent
 		}
-		lines = append(lines, line{[]string{b.Name, spent, left, limit, used, budgetState(b, s.At)}, budgetStyle(b)})
+		lines = append(lines, line{[]string{b.Name, spent, left, limit, part, budgetState(b, s.At)}, budgetStyle(b)})
 	}
 	return table(columns, columns/4, head, lines)
 }
 
 // used is the part of a budget that is spent, 1 for all of it.
-func (b *Budget) used() float64 {
+func used(b overview.Budget) float64 {
 	switch {
 	case b.Closed:
 		return 1
-	case b.Limit > 0:
-		return b.Spent / b.Limit
+	case b.Limit != nil:
+		return b.Spent / *b.Limit
 	}
 	return 0
 }
 
-func budgetStyle(b Budget) term.Style {
+func budgetStyle(b overview.Budget) term.Style {
 	switch {
 	case b.Closed:
 		return term.Bad
@@ -150,10 +151,10 @@ func budgetStyle(b Budget) term.Style {
 	return term.Plain
 }
 
-func budgetState(b Budget, at time.Time) string {
+func budgetState(b overview.Budget, at time.Time) string {
 	next := ""
-	if !b.Ends.IsZero() {
-		next = clock(b.Ends, at)
+	if b.Ends != nil {
+		next = clock(b.Ends.Time, at)
 	}
 	switch {
 	case b.Closed && next != "":

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -45,9 +46,9 @@ func example() Snapshot {
 			{Key: "codex", State: "full", Reason: "all 2 slots are taken", Closed: true, Full: true, Waiting: []string{"00ab17cd (codex)"}},
 			{Key: "https://api.example.com", State: "closed, 2 failures", Since: at.Add(-3 * time.Minute), Reason: "server_error: 503"},
 		},
-		Budgets: []Budget{
-			{Name: "nightly", Spent: 3.1, Limit: 5, Left: 1.9, Window: "day", Ends: at.Add(10 * time.Hour)},
-			{Name: "team", Spent: 50.004, Limit: 50, Window: "month", Closed: true, Ends: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)},
+		Budgets: []overview.Budget{
+			{Name: "nightly", Spent: 3.1, Limit: new(5.0), Left: new(1.9), Window: "day", Ends: &journal.Time{Time: at.Add(10 * time.Hour)}},
+			{Name: "team", Spent: 50.004, Limit: new(50.0), Left: new(0.0), Window: "month", Closed: true, Ends: &journal.Time{Time: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}},
 			{Name: "counted", Spent: 0.0042, Unknown: 2, Window: "day"},
 		},
 		Today: Spend{Runs: 31, Failed: 2, InputTokens: 1_200_000, OutputTokens: 40_000, CostUSD: 17.2345, Estimated: 1, Unknown: 2},
