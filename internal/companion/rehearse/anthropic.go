@@ -21,11 +21,14 @@ func (anthropic) claims(r *http.Request) bool {
 
 func (anthropic) read(r *http.Request, body []byte) call {
 	var q struct {
-		Model     string          `json:"model"`
-		Stream    bool            `json:"stream"`
-		MaxTokens int             `json:"max_tokens"`
-		Messages  []anthropicTurn `json:"messages"`
-		Metadata  struct {
+		Model     string `json:"model"`
+		Stream    bool   `json:"stream"`
+		MaxTokens int    `json:"max_tokens"`
+		Messages  []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		Metadata struct {
 			UserID string `json:"user_id"`
 		} `json:"metadata"`
 		Tools []struct {
@@ -40,9 +43,7 @@ func (anthropic) read(r *http.Request, body []byte) call {
 	}
 	for _, m := range q.Messages {
 		if m.Role == "user" {
-			if text := lastText(m.Content); text != "" {
-				c.last = text
-			}
+			c.last = cmp.Or(lastText(m.Content), c.last)
 		}
 	}
 	// A check of the quota asks for one token; older claudes warm up and let a small model, which gets no tools, think
@@ -50,11 +51,6 @@ func (anthropic) read(r *http.Request, body []byte) call {
 	small := strings.Contains(q.Model, "haiku") && len(q.Tools) == 0
 	c.main = r.Method == http.MethodPost && r.URL.Path == "/v1/messages" && q.MaxTokens != 1 && c.last != "Warmup" && !small
 	return c
-}
-
-type anthropicTurn struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
 }
 
 // lastText is the last text of a message, which is a string or a list of blocks.
@@ -118,13 +114,9 @@ func (s *Step) anthropicContent(n int) []object {
 // anthropicStream is a message as a stream of events.
 func anthropicStream(message object, content []object, u Usage) reply {
 	var e events
-	begun := object{}
-	for k, v := range message {
-		begun[k] = v
-	}
 	first := u
 	first.Output = min(first.Output, 1)
-	begun["content"], begun["stop_reason"], begun["usage"] = []object{}, nil, anthropicUsage(first)
+	begun := with(message, object{"content": []object{}, "stop_reason": nil, "usage": anthropicUsage(first)})
 	e.add("message_start", object{"type": "message_start", "message": begun})
 	e.mark(AtStart)
 	for i, block := range content {

@@ -1,8 +1,10 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -78,9 +80,7 @@ func (chat) good(c *call, s *Step, n int) reply {
 			"function": object{"name": name, "arguments": arguments}}}
 		finish = "tool_calls"
 	}
-	if s.Stop != "" {
-		finish = s.Stop
-	}
+	finish = cmp.Or(s.Stop, finish)
 	head := object{"id": fmt.Sprintf("chatcmpl-rehearsal%04d", n), "created": time.Now().Unix(), "model": c.model}
 	var rep reply
 	if c.stream {
@@ -118,13 +118,7 @@ func chatStream(head object, text string, message object, finish string, usage o
 	add(object{"role": "assistant", "content": ""}, nil)
 	e.mark(AtStart)
 	if text != "" {
-		words := pieces(text)
-		for i, word := range words {
-			if i == len(words)/2 {
-				e.mark(InText)
-			}
-			add(object{"content": word}, nil)
-		}
+		e.words(text, func(word string) { add(object{"content": word}, nil) })
 		e.mark(AfterBlock)
 	}
 	if calls, ok := message["tool_calls"].([]object); ok {
@@ -142,12 +136,8 @@ func chatStream(head object, text string, message object, finish string, usage o
 
 // with is an object with the fields of another beside its own.
 func with(a, b object) object {
-	both := object{}
-	for _, one := range []object{a, b} {
-		for k, v := range one {
-			both[k] = v
-		}
-	}
+	both := maps.Clone(a)
+	maps.Copy(both, b)
 	return both
 }
 

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -57,29 +58,19 @@ func (gemini) read(r *http.Request, body []byte) call {
 }
 
 func (gemini) good(c *call, s *Step, n int) reply {
-	stop := s.Stop
-	if stop == "" {
-		stop = "STOP"
-	}
 	var e events
 	add := func(parts []object, last bool) {
 		candidate := object{"content": object{"role": "model", "parts": parts}, "index": 0}
 		chunk := object{"candidates": []object{candidate}, "modelVersion": c.model, "responseId": fmt.Sprintf("rehearsal%04d", n)}
 		if last {
-			candidate["finishReason"] = stop
+			candidate["finishReason"] = cmp.Or(s.Stop, "STOP")
 			chunk["usageMetadata"] = geminiUsage(s.charged())
 		}
-		e.chunks = append(e.chunks, append(append([]byte("data: "), encode(chunk)...), "\r\n\r\n"...))
+		e.chunks = append(e.chunks, geminiEvent(chunk))
 	}
 	e.mark(AtStart)
 	if text := s.text(); text != "" {
-		words := pieces(text)
-		for i, piece := range words {
-			if i == len(words)/2 {
-				e.mark(InText)
-			}
-			add([]object{{"text": piece}}, false)
-		}
+		e.words(text, func(piece string) { add([]object{{"text": piece}}, false) })
 		e.mark(AfterBlock)
 	}
 	if s.Tool != "" {
@@ -92,6 +83,9 @@ func (gemini) good(c *call, s *Step, n int) reply {
 	rep.usage = s.charged()
 	return rep
 }
+
+// geminiEvent is an event as the API ends them.
+func geminiEvent(value any) []byte { return fmt.Appendf(nil, "data: %s\r\n\r\n", encode(value)) }
 
 // geminiTool is the call of a function.
 func (s *Step) geminiTool() object {

@@ -62,20 +62,17 @@ func geminiReason(reason, domain string) object {
 }
 
 func (gemini) fail(c *call, s *Step, n int) reply {
-	status, body := s.Status, object(nil)
+	status, coded := s.Status, *s
+	left := time.Until(s.resetTime()).Truncate(time.Second) + time.Second
 	switch {
 	case s.Overloaded:
-		coded := *s
 		status, coded.Message = http.StatusServiceUnavailable, cmp.Or(s.Message, geminiOverloaded)
-		body = geminiError(c, &coded, status)
 	case s.UsageLimit: // as the service behind a login says it
-		coded := *s
-		left := time.Until(s.resetTime()).Truncate(time.Second) + time.Second
 		status, coded.Message = http.StatusTooManyRequests, cmp.Or(s.Message, fmt.Sprintf(geminiUsedUp, left))
-		body = geminiError(c, &coded, status)
+	}
+	body := geminiError(c, &coded, status)
+	if s.UsageLimit {
 		body["error"].(object)["details"] = []object{geminiReason("QUOTA_EXHAUSTED", "cloudcode-pa.googleapis.com"), geminiDelay(left)}
-	default:
-		body = geminiError(c, s, status)
 	}
 	return jsonReply(status, body)
 }
@@ -85,5 +82,5 @@ func (gemini) failInside(c *call, s *Step, _ int) []byte {
 	if s.Cut == CutOverloaded {
 		status, coded.Message = http.StatusServiceUnavailable, cmp.Or(s.Message, geminiOverloaded)
 	}
-	return append(append([]byte("data: "), encode(geminiError(c, &coded, status))...), "\r\n\r\n"...)
+	return geminiEvent(geminiError(c, &coded, status))
 }

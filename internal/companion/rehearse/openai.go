@@ -132,11 +132,7 @@ func openaiStream(begun, whole object, output []object, final string) reply {
 	add("response.in_progress", object{"response": begun})
 	e.mark(AtStart)
 	for i, item := range output {
-		opened := object{}
-		for k, v := range item {
-			opened[k] = v
-		}
-		opened["status"] = "in_progress"
+		opened := with(item, object{"status": "in_progress"})
 		if item["type"] == "message" {
 			opened["content"] = []object{}
 			add("response.output_item.added", object{"output_index": i, "item": opened})
@@ -144,13 +140,9 @@ func openaiStream(begun, whole object, output []object, final string) reply {
 			text := part["text"].(string)
 			add("response.content_part.added", object{"output_index": i, "content_index": 0, "item_id": item["id"],
 				"part": object{"type": "output_text", "text": "", "annotations": []object{}}})
-			words := pieces(text)
-			for j, piece := range words {
-				if j == len(words)/2 {
-					e.mark(InText)
-				}
+			e.words(text, func(piece string) {
 				add("response.output_text.delta", object{"output_index": i, "content_index": 0, "item_id": item["id"], "delta": piece})
-			}
+			})
 			add("response.output_text.done", object{"output_index": i, "content_index": 0, "item_id": item["id"], "text": text})
 			add("response.content_part.done", object{"output_index": i, "content_index": 0, "item_id": item["id"], "part": part})
 		} else {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,13 +86,11 @@ var answerOptions = map[string]func(*Step, string) error{
 // ownOptions are those that one step has beside, or instead of, the ones above.
 var ownOptions = map[string]map[string]func(*Step, string) error{
 	"usage-limit": {
-		"resets": func(s *Step, v string) error { return setDuration(&s.Resets, v) },
+		"resets": setResets,
 		"window": func(s *Step, v string) error { return oneOf(&s.Window, v, "5h", "7d") },
 		"plan":   func(s *Step, v string) error { s.Plan = v; return nil },
 	},
-	"primary": {
-		"resets": func(s *Step, v string) error { return setDuration(&s.Resets, v) },
-	},
+	"primary": {"resets": setResets},
 	"limit": {
 		"retry-after": func(s *Step, v string) error {
 			if s.Rate == nil {
@@ -105,8 +104,10 @@ var ownOptions = map[string]map[string]func(*Step, string) error{
 			if s.Mix == nil {
 				return errNoShare
 			}
-			s.Mix.Seed, err = strconv.ParseUint(v, 10, 64)
-			return plain(err, v, "a whole number")
+			if s.Mix.Seed, err = strconv.ParseUint(v, 10, 64); err != nil {
+				err = message.Error(fmt.Sprintf("%q is not a whole number", v))
+			}
+			return err
 		},
 		"of": func(s *Step, v string) error {
 			if s.Mix == nil {
@@ -122,6 +123,8 @@ var (
 	errNoRate  = message.Error("limit takes its rate first, as in limit(20/6s)")
 	errNoShare = message.Error("mix takes its share first, as in mix(5%, seed=1)")
 )
+
+func setResets(s *Step, v string) error { return setDuration(&s.Resets, v) }
 
 // defaultMix are the faults of a mix that names none: those that a client can recover from by a retry.
 const defaultMix = "429(retry-after=1), 500, overloaded, reset, drop-mid, overloaded-mid"
@@ -264,18 +267,9 @@ func setCount(n *int, v string) error {
 }
 
 func oneOf(to *string, v string, all ...string) error {
-	for _, one := range all {
-		if v == one {
-			*to = v
-			return nil
-		}
+	if !slices.Contains(all, v) {
+		return message.Error(message.NotOneOf(v, all))
 	}
-	return message.Error(message.NotOneOf(v, all))
-}
-
-func plain(err error, v, what string) error {
-	if err != nil {
-		return message.Error(fmt.Sprintf("%q is not %s", v, what))
-	}
+	*to = v
 	return nil
 }

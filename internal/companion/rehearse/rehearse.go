@@ -50,7 +50,8 @@ type API struct {
 	server  *http.Server
 	cursor  *cursor
 	log     requestLog
-	closing chan struct{}
+	ctx     context.Context // of all requests; ends when the rehearsal does
+	end     context.CancelFunc
 
 	mu       sync.Mutex
 	listener net.Listener // nil while connections are refused
@@ -70,7 +71,8 @@ func (o Options) Start(script string) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}, closing: make(chan struct{})}
+	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}}
+	a.ctx, a.end = context.WithCancel(context.Background())
 	for _, step := range parsed.Steps {
 		if step.UsageLimit {
 			a.options.Subscription = true
@@ -97,10 +99,9 @@ func (a *API) open() error {
 	}
 	a.addr = l.Addr().String()
 	a.server = &http.Server{
-		Handler:  http.HandlerFunc(a.serve),
-		ErrorLog: log.New(io.Discard, "", 0), // that clients leave in the middle is expected
-		// A handler ends when the rehearsal does.
-		BaseContext: func(net.Listener) context.Context { return context.Background() },
+		Handler:     http.HandlerFunc(a.serve),
+		ErrorLog:    log.New(io.Discard, "", 0), // that clients leave in the middle is expected
+		BaseContext: func(net.Listener) context.Context { return a.ctx },
 	}
 	a.listen(l)
 	a.refuseIfDue()
@@ -172,7 +173,7 @@ func (a *API) Close() error {
 		return nil
 	}
 	a.closed = true
-	close(a.closing)
+	a.end()
 	a.mu.Unlock()
 	var errs []error
 	if a.server != nil {

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net"
@@ -18,11 +19,7 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	chunks, end := rep.chunks, CutNone
 	if s.Cut != CutNone && rep.cuts != nil {
 		end = s.Cut
-		place := s.At
-		if place == "" {
-			place = InText
-		}
-		chunks = chunks[:rep.cuts[place]]
+		chunks = chunks[:rep.cuts[cmp.Or(s.At, InText)]]
 	}
 	if end == CutNone || end == CutDrop || end == CutHang {
 		// What is not a stream has a length, so that a client knows what it did not get.
@@ -47,7 +44,7 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	case CutHang:
 		for s.Ping > 0 && a.sleep(r, s.Ping) && a.stream(w, r, [][]byte{event("ping", object{"type": "ping"})}, 0) {
 		}
-		a.silence(r)
+		<-r.Context().Done()
 		a.abandon(w, rec)
 		return
 	case CutDrop:
@@ -57,11 +54,11 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	case CutOverloaded, CutError:
 		a.stream(w, r, [][]byte{rep.inside}, 0)
 	}
+	how := CutByUs
 	if end == CutNone {
-		a.finish(rec, Whole)
-	} else {
-		a.finish(rec, CutByUs)
+		how = Whole
 	}
+	a.finish(rec, how)
 }
 
 // setHeaders sets those of the answer, and over them those of the step.
@@ -100,29 +97,18 @@ func (a *API) sleep(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-r.Context().Done():
-	case <-a.closing:
-	}
-	return false
-}
-
-// silence lasts until the client leaves or the rehearsal ends.
-func (a *API) silence(r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-a.closing:
+		return false
 	}
 }
 
 // abandon ends a request whose client has left, or that the rehearsal no longer waits for: it gets no answer.
 func (a *API) abandon(w http.ResponseWriter, rec *Request) {
 	end := ClientLeft
-	if a.isClosing() {
+	if a.ctx.Err() != nil {
 		end = Closed
 	}
 	a.finish(rec, end)
@@ -132,15 +118,6 @@ func (a *API) abandon(w http.ResponseWriter, rec *Request) {
 // finish says how a request ended.
 func (a *API) finish(rec *Request, end End) {
 	a.log.update(rec, func(rec *Request) { rec.End, rec.Took = end, time.Since(rec.At) })
-}
-
-func (a *API) isClosing() bool {
-	select {
-	case <-a.closing:
-		return true
-	default:
-		return false
-	}
 }
 
 // cut resets the connection: the client gets ECONNRESET, not an orderly end.

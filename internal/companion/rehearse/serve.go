@@ -97,7 +97,7 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 	}
 	switch s.Before {
 	case Hang:
-		a.silence(r)
+		<-r.Context().Done()
 		a.abandon(w, rec)
 		return
 	case Reset:

@@ -36,7 +36,7 @@ func (a *API) tunnel(w http.ResponseWriter, r *http.Request) bool {
 	}
 	select {
 	case <-ended:
-	case <-a.closing:
+	case <-a.ctx.Done():
 	}
 	return true
 }

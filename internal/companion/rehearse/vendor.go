@@ -94,6 +94,17 @@ func (e *events) mark(at Place) {
 	}
 }
 
+// words calls add for each piece of a text. In its middle is a place to cut at.
+func (e *events) words(text string, add func(piece string)) {
+	words := pieces(text)
+	for i, piece := range words {
+		if i == len(words)/2 {
+			e.mark(InText)
+		}
+		add(piece)
+	}
+}
+
 // event is a server-sent event. Those of some APIs have no names.
 func event(name string, value any) []byte {
 	head := "data: "
@@ -121,15 +132,14 @@ func encode(value any) []byte {
 
 // charged is the usage of a good answer.
 func (s *Step) charged() Usage {
-	u := Usage{Input: 10, Output: 5}
-	for _, f := range []struct{ to, from *int }{
-		{&u.Input, &s.Usage.Input}, {&u.Output, &s.Usage.Output},
-		{&u.CacheRead, &s.Usage.CacheRead}, {&u.CacheCreate, &s.Usage.CacheCreate},
-	} {
-		if *f.from >= 0 {
-			*f.to = *f.from
-		}
+	u := s.Usage
+	if u.Input < 0 {
+		u.Input = 10
 	}
+	if u.Output < 0 {
+		u.Output = 5
+	}
+	u.CacheRead, u.CacheCreate = max(u.CacheRead, 0), max(u.CacheCreate, 0)
 	return u
 }
 
