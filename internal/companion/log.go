@@ -164,7 +164,11 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			term.Printf(&b, "%-10s %s\n", name, value)
 		}
 	}
-	more := func(text string) { term.Printf(&b, "           %s\n", text) }
+	more := func(before, text, after string) {
+		if text != "" {
+			term.Printf(&b, "           %s%s%s\n", before, text, after)
+		}
+	}
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
 	line("fallback", oneLine(inv.Fallback, 100))
@@ -192,9 +196,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	}
 	for _, a := range attempts {
 		term.Printf(&b, "\n")
-		if a.GateWaitMS > 0 {
-			more("waited " + span(a.GateWaitMS) + " before it could start")
-		}
+		more("waited ", span(a.GateWaitMS), " before it could start")
 		what := fmt.Sprintf("attempt %d", a.Attempt)
 		if a.Attempt == 0 {
 			what = "not started"
@@ -211,33 +213,22 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			term.Printf(&b, ", by %s", a.Signal)
 		}
 		b.WriteByte('\n')
-		if a.Error != "" {
-			for text := range strings.Lines(a.Error) {
-				term.Printf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
-			}
+		for text := range strings.Lines(a.Error) {
+			term.Printf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
 		}
-		if a.Rule != "" {
-			term.Printf(&b, "           rule: %s\n", a.Rule)
+		more("rule: ", a.Rule, "")
+		more(count64(a.Requests, "request"), innerText(a.Inner), "")
+		more("tools: ", toolText(a), "")
+		cost := costText(a.Usage)
+		if cost != "" {
+			cost = ", cost " + cost
 		}
-		if a.Inner > 0 {
-			term.Printf(&b, "           %s%s\n", count64(a.Requests, "request"), innerText(a.Inner))
-		}
-		if t := toolText(a); t != "" {
-			term.Printf(&b, "           tools: %s\n", t)
-		}
-		if t := usedText(a.Usage); t != "" {
-			if cost := costText(a.Usage); cost != "" {
-				t += ", cost " + cost
-			}
-			term.Printf(&b, "           %s\n", t)
-		}
-		if a.InnerMS > 0 {
-			more(fmt.Sprintf("of that, %s waiting for its own retries", span(a.InnerMS)))
-		}
+		more("", usedText(a.Usage), cost)
+		more("of that, ", span(a.InnerMS), " waiting for its own retries")
 		if after := a.WaitMS - a.InnerMS; after > 0 {
-			more("then waited " + span(after))
-		} else if a.PlannedMS > 0 {
-			more(fmt.Sprintf("then was going to wait %s", span(a.PlannedMS)))
+			more("then waited ", span(after), "")
+		} else {
+			more("then was going to wait ", span(a.PlannedMS), "")
 		}
 	}
 	return b.String()

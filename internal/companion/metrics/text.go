@@ -28,53 +28,51 @@ func (s *Snapshot) Text() []byte {
 	return []byte(w.String())
 }
 
-// series is a counter: what it counts of a meter, under which labels.
-type series struct {
-	name, help string
-	of         func(m *db.Meter, add func(value float64, labels ...string))
-}
+// add adds a value under labels, which are pairs of name and value.
+type add = func(value float64, labels ...string)
 
-// counters are all counters. Labels of a series have the same order in each sample.
-func counters() []series {
-	return []series{
-		{"belay_runs_total", "Runs that have ended, by the class of their result.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Invocations), "profile", m.Profile, "class", m.Class)
-		}},
-		{"belay_attempts_total", "Attempts that have ended: processes that were started for runs.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Attempts), "profile", m.Profile, "model", m.Model, "class", m.Class)
-		}},
-		{"belay_refusals_total", "Runs that ended without starting anything more, as at a closed gate.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Refused), "profile", m.Profile, "class", m.Class)
-		}},
-		{"belay_requests_total", "Requests that commands have made of their services, as far as they tell.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Requests), "profile", m.Profile, "model", m.Model)
-		}},
-		{"belay_inner_retries_total", "Retries that commands have made by themselves.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.InnerRetries), "profile", m.Profile, "model", m.Model)
-		}},
-		{"belay_wait_seconds_total", "Time spent waiting: before retries, at gates and scopes, and inside commands.", func(m *db.Meter, add func(float64, ...string)) {
-			for _, w := range m.Waits() {
-				add(float64(w.Milliseconds)/1000, "profile", m.Profile, "reason", w.Reason)
-			}
-		}},
-		{"belay_tokens_total", "Tokens, as the agents report them.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Usage.InputTokens), "profile", m.Profile, "model", m.Model, "type", "input")
-			add(float64(m.Usage.OutputTokens), "profile", m.Profile, "model", m.Model, "type", "output")
-			add(float64(m.Usage.CacheReadInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_read")
-			add(float64(m.Usage.CacheCreationInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_creation")
-		}},
-		{"belay_cost_dollars_total", "Cost in US dollars, as far as it is known.", func(m *db.Meter, add func(float64, ...string)) {
-			add(m.Cost(), "profile", m.Profile, "model", m.Model)
-		}},
-		{"belay_faults_total", "Failures of hooks and MCP servers.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Faults), "integration", m.Profile, "class", m.Class)
-		}},
-	}
+// counters are what is counted of meters. Labels of a counter have the same order in each sample.
+var counters = []struct {
+	name, help string
+	of         func(m *db.Meter, add add)
+}{
+	{"belay_runs_total", "Runs that have ended, by the class of their result.", func(m *db.Meter, add add) {
+		add(float64(m.Invocations), "profile", m.Profile, "class", m.Class)
+	}},
+	{"belay_attempts_total", "Attempts that have ended: processes that were started for runs.", func(m *db.Meter, add add) {
+		add(float64(m.Attempts), "profile", m.Profile, "model", m.Model, "class", m.Class)
+	}},
+	{"belay_refusals_total", "Runs that ended without starting anything more, as at a closed gate.", func(m *db.Meter, add add) {
+		add(float64(m.Refused), "profile", m.Profile, "class", m.Class)
+	}},
+	{"belay_requests_total", "Requests that commands have made of their services, as far as they tell.", func(m *db.Meter, add add) {
+		add(float64(m.Requests), "profile", m.Profile, "model", m.Model)
+	}},
+	{"belay_inner_retries_total", "Retries that commands have made by themselves.", func(m *db.Meter, add add) {
+		add(float64(m.InnerRetries), "profile", m.Profile, "model", m.Model)
+	}},
+	{"belay_wait_seconds_total", "Time spent waiting: before retries, at gates and scopes, and inside commands.", func(m *db.Meter, add add) {
+		for _, w := range m.Waits() {
+			add(float64(w.Milliseconds)/1000, "profile", m.Profile, "reason", w.Reason)
+		}
+	}},
+	{"belay_tokens_total", "Tokens, as the agents report them.", func(m *db.Meter, add add) {
+		add(float64(m.Usage.InputTokens), "profile", m.Profile, "model", m.Model, "type", "input")
+		add(float64(m.Usage.OutputTokens), "profile", m.Profile, "model", m.Model, "type", "output")
+		add(float64(m.Usage.CacheReadInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_read")
+		add(float64(m.Usage.CacheCreationInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_creation")
+	}},
+	{"belay_cost_dollars_total", "Cost in US dollars, as far as it is known.", func(m *db.Meter, add add) {
+		add(m.Cost(), "profile", m.Profile, "model", m.Model)
+	}},
+	{"belay_faults_total", "Failures of hooks and MCP servers.", func(m *db.Meter, add add) {
+		add(float64(m.Faults), "integration", m.Profile, "class", m.Class)
+	}},
 }
 
 // counters writes the counters. Those that have never counted anything are left out.
 func (s *Snapshot) counters(w *writer) {
-	for _, c := range counters() {
+	for _, c := range counters {
 		var sum samples
 		for i := range s.Meters {
 			c.of(&s.Meters[i], sum.add)
