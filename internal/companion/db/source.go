@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/journal"
-
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -212,4 +213,14 @@ func (s *source) skip(from int64) (p piece, err error) {
 		p.to, p.torn = s.size, 1
 	}
 	return p, nil
+}
+
+// usageOf reads what a CLI has reported. What cannot be read counts as zero, and a cost that cannot be one as unknown.
+func usageOf(data json.RawMessage) (u verdict.Usage) {
+	if len(data) > 0 && json.Unmarshal(data, &u) != nil {
+		return verdict.Usage{}
+	}
+	u.CostUSD = price.Credible(u.CostUSD)
+	u.Estimated = u.Estimated && u.CostUSD != nil
+	return u
 }

@@ -1,6 +1,10 @@
 package top
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/belay-run/belay/internal/printable"
@@ -98,4 +102,92 @@ func choose(row string, columns int) string {
 		text = marker + text[len(noMarker):]
 	}
 	return paint(pad(text, columns, false), term.Chosen)
+}
+
+// width is how many columns a text takes.
+func width(text string) int { return ansi.StringWidth(text) }
+
+// paint is a text in a style, without what could control the terminal.
+func paint(text string, style term.Style) string { return style.Paint(printable.Line(text)) }
+
+// cut is what fits of a text into that many columns; 0 or less means all.
+func cut(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	return ansi.Truncate(text, columns, "…")
+}
+
+// pad fills a text up with spaces.
+func pad(text string, columns int, right bool) string {
+	space := strings.Repeat(" ", max(0, columns-width(text)))
+	if right {
+		return space + text
+	}
+	return text + space
+}
+
+// flow sets parts one behind the other, in as many lines as it takes.
+func flow(parts []string, columns int) (rows []string) {
+	between := paint(" · ", term.Faint)
+	row := ""
+	for _, p := range parts {
+		switch {
+		case row == "":
+			row = p
+		case columns > 0 && width(row)+width(between)+width(p) > columns:
+			rows, row = append(rows, row), p
+		default:
+			row += between + p
+		}
+	}
+	return append(rows, row)
+}
+
+// wrap breaks a text into lines at spaces. Where there is no room for that, there is one line, which is cut later.
+func wrap(text string, columns int) []string {
+	text = printable.Line(text)
+	switch {
+	case text == "":
+		return nil
+	case columns <= 10:
+		return []string{text}
+	}
+	return strings.Split(ansi.Wrap(text, columns, " "), "\n")
+}
+
+// short shows a number of tokens in at most five characters: 950, 12.3k, 1.2M.
+func short(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1_000_000_000, "G"}, {1_000_000, "M"}, {1_000, "k"}} {
+		switch f := float64(n) / float64(unit.size); {
+		case f >= 99.95:
+			return fmt.Sprintf("%.0f%s", f, unit.name)
+		case f >= 1:
+			return fmt.Sprintf("%.1f%s", f, unit.name)
+		}
+	}
+	return fmt.Sprint(n)
+}
+
+// dollars shows an amount of money.
+func dollars(usd float64) string {
+	if usd > 0 && usd < 0.01 || usd > 1e6 || usd < 0 || usd != usd {
+		return printable.Dollars(usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// clock shows a time of the day of now, and the day too if it is another one.
+func clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch y, m, d := t.Date(); {
+	case y == now.Year() && m == now.Month() && d == now.Day():
+		return t.Format(time.TimeOnly)
+	case y == now.Year():
+		return t.Format("Jan 2 15:04")
+	}
+	return t.Format("2006-01-02 15:04")
 }

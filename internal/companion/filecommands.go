@@ -4,9 +4,13 @@ package companion
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 
+	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/message"
@@ -44,4 +48,36 @@ func reportCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		}
 		return nil
 	})
+}
+
+// metricsCommand is belay metrics.
+func metricsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	return answered(ctx, from, args, func(q *question) error {
+		snap, err := metrics.Collect(ctx, q.db, q.state)
+		if err != nil {
+			return err
+		}
+		path := q.text("output")
+		if path == "" {
+			return term.Text(q.out, string(snap.Text()))
+		}
+		// A collector of metrics is another user, as a rule.
+		if err := replaceFile(path, snap.Text(), 0o644); err != nil {
+			return message.Error(fmt.Sprintf("cannot write metrics to %s: %v", path, err), err)
+		}
+		return nil
+	})
+}
+
+// replaceFile replaces the file of --output as a whole. Until then it has a name that no collector of metrics takes for one of its files.
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	f, err := atomicfile.Create(path, ".belay-output-*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode)); err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	return f.Commit()
 }
