@@ -23,10 +23,12 @@ async function checked(res) {
   throw res.status === 401 ? new Refused(text) : new Error(text || `HTTP ${res.status}`);
 }
 
-export async function get(path, query, signal) {
+async function ask(path, query, signal) {
   const q = new URLSearchParams(query || {}).toString();
-  return (await checked(await fetch(path + (q ? '?' + q : ''), { headers: headers(), signal }))).json();
+  return checked(await fetch(path + (q ? '?' + q : ''), { headers: headers(), signal }));
 }
+
+export const get = async (path, query, signal) => (await ask(path, query, signal)).json();
 
 export async function post(path, body) {
   const res = await checked(await fetch(path, { method: 'POST', headers: headers({ 'Content-Type': 'application/json' }), body: JSON.stringify(body) }));
@@ -35,8 +37,7 @@ export async function post(path, body) {
 
 /** stream calls on(name, data) for each event, until the stream ends or the signal stops it. EventSource could not send the header. */
 export async function stream(path, query, on, signal) {
-  const q = new URLSearchParams(query || {}).toString();
-  const res = await checked(await fetch(path + (q ? '?' + q : ''), { headers: headers(), signal }));
+  const res = await ask(path, query, signal);
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

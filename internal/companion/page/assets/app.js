@@ -1,6 +1,6 @@
 // The page: which view the address names, what changes it, and what is told live.
 
-import { h, show } from './dom.js';
+import { h, linked, show } from './dom.js';
 import { enter, get, post, stream, Refused } from './api.js';
 import { span, shortID } from './format.js';
 import { look } from './output.js';
@@ -25,7 +25,7 @@ function draw() {
   const view = views[name()];
   document.title = `${view.title} · Belay`;
   show(document.getElementById('nav'), Object.entries(views).filter(([, v]) => v.title && !v.inner).map(([key, v]) =>
-    h('a', { href: link(key), 'data-link': true, 'aria-current': key === (view.inner || name()) && 'page' }, v.title)));
+    linked(link(key), v.title, { 'aria-current': key === (view.inner || name()) && 'page' })));
   const ready = !view.path || state.of === address();
   const data = view.path ? (ready ? state.data : null) : state.now;
   show(main, state.trouble && h('p', { class: 'notice bad', role: 'alert' }, state.trouble),

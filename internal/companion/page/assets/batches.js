@@ -1,6 +1,6 @@
 // Batches: how far they are, what their tasks do, and what has failed.
 
-import { h } from './dom.js';
+import { h, chip, cut } from './dom.js';
 import { table, resume } from './past.js';
 import { count, dollars, full, plural, span, tail, when } from './format.js';
 
@@ -27,7 +27,7 @@ function batch(b, readOnly) {
       b.until && h('span', {}, 'a limit lifts: ', h('span', { 'data-until': b.until, title: full(b.until) })), h('span', { title: b.dir }, `tasks from ${tail(b.tasks)}`)),
     (b.tasks_now || []).length > 0 && table(`Running tasks of ${b.name}`, [['Task'], ['Does'], ['For', 'num']], b.tasks_now.map((t) => ({ key: t.task, cells: [t.task, t.until ? 'waits for a limit' : t.doing || 'working', h('span', { 'data-since': t.since })] })), ''),
     (b.failures || []).length > 0 && [
-      table(`Failures of ${b.name}`, [['Result'], ['Tasks', 'num'], ['First'], ['Error', 'long']], b.failures.map((f) => ({ key: f.error_type, cells: [h('span', { class: 'badge bad' }, f.error_type.replaceAll('_', ' ')), count(f.tasks), f.first, h('span', { class: 'cut', title: f.error }, f.error)] })), ''),
+      table(`Failures of ${b.name}`, [['Result'], ['Tasks', 'num'], ['First'], ['Error', 'long']], b.failures.map((f) => ({ key: f.error_type, cells: [chip('bad', f.error_type.replaceAll('_', ' ')), count(f.tasks), f.first, cut(f.error)] })), ''),
       h('div', { class: 'again' },
         b.can_retry && !readOnly && h('p', {}, h('button', { type: 'button', 'data-act': 'retry', 'data-id': b.results, 'data-what': b.name, 'data-failed': failed, 'data-dir': b.dir, 'aria-label': `Run ${failed} of ${b.name} again` }, `Run ${failed} again…`)),
         h('p', {}, b.retry ? `In a terminal, ${failed} can be run again with:` : `To run ${failed} again, use the same command with --retry-failed. It is not kept, because a secret is in it.`), b.retry && resume(`cd ${quoted(b.dir)} && ${b.retry}`))]);
@@ -37,7 +37,7 @@ function batch(b, readOnly) {
 function badge(b) {
   const [kind, text] = b.error ? ['bad', 'unreadable'] : b.holder ? ['ok', 'running'] : b.done === b.total ? ['ok', 'done'] :
     b.done + b.failed + b.skipped === b.total ? ['bad', 'some failed'] : ['wait', 'unfinished'];
-  return h('span', { class: 'badge ' + kind }, text);
+  return chip(kind, text);
 }
 
 // quoted is a path as a shell reads it back.

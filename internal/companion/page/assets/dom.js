@@ -64,3 +64,11 @@ export function show(el, ...children) {
   add(next, children);
   morph(el, next);
 }
+
+// Pieces that several views have.
+export const chip = (kind, text) => h('span', { class: 'badge ' + kind }, text);
+export const tag = (text, title) => h('span', { class: 'tag', title }, text);
+export const cut = (text) => h('span', { class: 'cut', title: text || '' }, text || '');
+export const linked = (href, text, more) => h('a', { href, 'data-link': true, ...more }, text);
+export const figure = (name, value, more, kind) =>
+  h('div', { class: kind || '' }, h('dt', {}, name), h('dd', {}, value, more && h('small', {}, more)));

@@ -14,10 +14,8 @@ export function filters(query, choices, usual, only, more) {
     on('since') && select('since', 'Period', query.since || usual, known(periods, query.since)),
     on('profile') && select('profile', 'Profile', query.profile, any(c.profiles, query.profile)),
     on('class') && select('class', 'Result', query.class, any(c.classes, query.class)),
-    on('name') && (c.names.length > 0 || query.name) && select('name', 'Name', query.name, any(c.names, query.name)),
-    on('tag') && (c.tags.length > 0 || query.tag) && select('tag', 'Tag', query.tag, any(c.tags, query.tag)),
-    on('project') && (c.projects.length > 0 || query.project) && select('project', 'Project', query.project, any(c.projects, query.project, tail)),
-    on('machine') && (c.machines.length > 0 || query.machine) && select('machine', 'Machine', query.machine, any(c.machines, query.machine)),
+    [['name', 'Name', c.names], ['tag', 'Tag', c.tags], ['project', 'Project', c.projects, tail], ['machine', 'Machine', c.machines]]
+      .map(([key, label, list, text]) => on(key) && (list.length > 0 || query[key]) && select(key, label, query[key], any(list, query[key], text))),
     query.until && h('input', { type: 'hidden', name: 'until', value: query.until }),
     query.tab && h('input', { type: 'hidden', name: 'tab', value: query.tab }));
 }

@@ -1,6 +1,6 @@
 // Health: how reliable runs were, and why not.
 
-import { h } from './dom.js';
+import { h, cut, figure, linked } from './dom.js';
 import { chart, steps } from './charts.js';
 import { filters } from './filters.js';
 import { table } from './past.js';
@@ -40,14 +40,12 @@ export function render(d, { query, link, choices: c }) {
         series: [{ name: 'median', color: 'c0', values: took('p50_ms') }, { name: '90th percentile', color: 'c3', values: took('p90_ms') }], format: span }))),
     h('section', { 'data-key': 'profiles' }, h('h2', {}, 'Profiles'),
       table('Profiles', [['Profile'], ['Runs', 'num'], ['Success', 'num'], ['Attempts a run', 'num wide'], ['Waited a run', 'num wide'], ['Took an attempt', 'num wide'], ['Refused', 'num']], d.profiles.map((r) => ({ key: r.key, cells: [
-        h('a', { href: link('past', { profile: r.key, since: query.since || '7d' }), 'data-link': true }, r.key), count(r.runs), percent(rate(r)), r.runs ? (r.attempts / r.runs).toFixed(2) : '–',
+        linked(link('past', { profile: r.key, since: query.since || '7d' }), r.key), count(r.runs), percent(rate(r)), r.runs ? (r.attempts / r.runs).toFixed(2) : '–',
         r.runs ? span(r.wait_ms / r.runs) : '–', r.attempts ? span(r.response_ms / r.attempts) : '–', count(r.refused)] })), 'Nothing on record for this period.')),
     h('section', { 'data-key': 'why' }, h('h2', {}, 'Why attempts failed'),
-      table('Classes', [['Class'], ['Attempts', 'num']], d.classes.map((x) => ({ key: x.class, cells: [h('a', { href: filtered(x.class), 'data-link': true }, x.class.replaceAll('_', ' ')), count(x.n)] })), 'No attempt failed.')),
+      table('Classes', [['Class'], ['Attempts', 'num']], d.classes.map((x) => ({ key: x.class, cells: [linked(filtered(x.class), x.class.replaceAll('_', ' ')), count(x.n)] })), 'No attempt failed.')),
     h('section', { 'data-key': 'integrations' }, h('h2', {}, 'MCP servers and hooks'),
       table('MCP servers and hooks', [['Name'], ['Failures', 'num'], ['Last'], ['Class', 'wide'], ['Last error', 'long']], d.integrations.map((x) => ({ key: x.name, cells: [
-        x.name, count(x.faults), x.last ? when(x.last) : '–', x.class || '', h('span', { class: 'cut', title: x.error || '' }, x.error || '')] })), 'No MCP server and no hook has failed.')),
+        x.name, count(x.faults), x.last ? when(x.last) : '–', x.class || '', cut(x.error)] })), 'No MCP server and no hook has failed.')),
   ];
 }
-
-const figure = (name, value, more, kind) => h('div', { class: kind || '' }, h('dt', {}, name), h('dd', {}, value, more && h('small', {}, more)));

@@ -1,6 +1,6 @@
 // Now: what runs and waits, and what keeps it waiting.
 
-import { h } from './dom.js';
+import { h, chip, figure, linked, tag } from './dom.js';
 import { task } from './past.js';
 import { dollars, short, plural, shortID, when, full, clock, tail } from './format.js';
 
@@ -14,8 +14,8 @@ export function render(d, { readOnly, link }) {
     h('h1', {}, 'Now'),
     d.trouble && h('p', { class: 'notice bad', role: 'alert' }, d.trouble),
     h('dl', { class: 'figures' },
-      figure('running', running, running && 'ok'), figure('waiting', waiting, waiting && 'wait'),
-      figure(closed === 1 ? 'gate closed' : 'gates closed', closed, closed && 'bad')),
+      figure('running', running, '', running && 'ok'), figure('waiting', waiting, '', waiting && 'wait'),
+      figure(closed === 1 ? 'gate closed' : 'gates closed', closed, '', closed && 'bad')),
     section('Runs', d.runs.length ? h('ul', { class: 'cards' }, d.runs.map((r) => run(r, readOnly, link))) :
       h('p', { class: 'quiet' }, `Nothing is running. A run that is started anywhere ${d.fleet ? 'in the fleet' : 'on this machine'} appears here at once.`)),
     section('Gates', [
@@ -27,17 +27,16 @@ export function render(d, { readOnly, link }) {
 }
 
 const section = (name, content, more) => h('section', { 'data-key': name }, h('div', { class: 'head' }, h('h2', {}, name), more), content);
-const figure = (name, value, kind) => h('div', { class: kind || '' }, h('dt', {}, name), h('dd', {}, String(value)));
 
 function run(r, readOnly, link) {
   const id = r.id;
   return h('li', { class: 'card', 'data-key': id || r.command, 'data-run': id },
     h('div', { class: 'line' },
-      h('span', { class: 'badge ' + ({ running: 'ok', waiting: 'wait', killed: 'bad' }[r.state] || '') }, r.state),
-      h('strong', {}, r.command), task(r) && h('span', { class: 'tag', title: r.batch }, task(r)), r.name && h('span', { class: 'tag' }, r.name),
-      Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`)),
-      r.machine && h('span', { class: 'tag' }, r.machine), r.detached && h('span', { class: 'tag' }, 'detached'), r.kind !== 'run' && h('span', { class: 'tag' }, r.kind),
-      h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `${r.tail ? 'Output and story' : 'Story'} of ${r.name || r.command} ${shortID(id)}` }, r.tail ? 'Output' : 'Story'),
+      chip({ running: 'ok', waiting: 'wait', killed: 'bad' }[r.state] || '', r.state),
+      h('strong', {}, r.command), task(r) && tag(task(r), r.batch), r.name && tag(r.name),
+      Object.entries(r.tags || {}).map(([k, v]) => tag(`${k}=${v}`)),
+      r.machine && tag(r.machine), r.detached && tag('detached'), r.kind !== 'run' && tag(r.kind),
+      h('span', { class: 'push' }, r.kind === 'run' && id && linked(link('run', { id }), r.tail ? 'Output' : 'Story', { 'aria-label': `${r.tail ? 'Output and story' : 'Story'} of ${r.name || r.command} ${shortID(id)}` }),
         !readOnly && r.state !== 'killed' && h('button', { type: 'button', 'data-act': 'cancel', 'data-id': id, 'data-what': r.name || r.command, 'aria-label': `Cancel ${r.name || r.command} ${shortID(id)}` }, 'Cancel'))),
     h('p', { class: 'what' },
       r.state === 'waiting' ? [r.reason || 'waiting', r.until && [' · ', h('span', { 'data-until': r.until, title: full(r.until) }), ` (${clock(r.until)})`]] :
@@ -46,13 +45,13 @@ function run(r, readOnly, link) {
       h('code', {}, shortID(id)), r.started && h('span', { title: full(r.started) }, 'for ', h('span', { 'data-since': r.started })),
       r.attempt > 1 && h('span', {}, `attempt ${r.attempt}`), r.tokens > 0 && h('span', {}, `${short(r.tokens)} tokens`),
       r.cost_usd > 0 && h('span', {}, dollars(r.cost_usd)), r.project && h('span', { title: r.project }, tail(r.project)),
-      r.parent && h('span', {}, 'in ', h('a', { href: link('run', { id: r.parent }), 'data-link': true }, shortID(r.parent)))));
+      r.parent && h('span', {}, 'in ', linked(link('run', { id: r.parent }), shortID(r.parent)))));
 }
 
 function gate(g, readOnly) {
   return h('li', { class: 'card', 'data-key': g.key, 'data-gate': g.key },
     h('div', { class: 'line' },
-      h('span', { class: 'badge ' + (g.closed ? 'bad' : 'wait') }, g.state), h('strong', {}, g.key),
+      chip(g.closed ? 'bad' : 'wait', g.state), h('strong', {}, g.key),
       h('span', { class: 'push' }, !readOnly && [
         !g.full && h('button', { type: 'button', 'data-act': 'reset', 'data-id': g.key, 'aria-label': `Reset gate ${g.key}` }, 'Reset'),
         h('button', { type: 'button', 'data-act': 'hold', 'data-id': g.key, 'aria-label': `Hold gate ${g.key}` }, 'Hold…')])),
@@ -63,7 +62,7 @@ function gate(g, readOnly) {
 function budget(b) {
   const share = b.limit ? Math.min(100, 100 * b.spent / b.limit) : 0;
   return h('li', { class: 'card', 'data-key': b.name },
-    h('div', { class: 'line' }, h('strong', {}, b.name), b.closed && h('span', { class: 'badge bad' }, 'closed'), b.warning && !b.closed && h('span', { class: 'badge wait' }, 'nearly spent'),
+    h('div', { class: 'line' }, h('strong', {}, b.name), b.closed && chip('bad', 'closed'), b.warning && !b.closed && chip('wait', 'nearly spent'),
       h('span', { class: 'push' }, `${dollars(b.spent)}${b.unknown ? ' at least' : ''}${b.limit ? ` of ${dollars(b.limit)} a ${b.window}` : ''}`)),
     b.limit && h('div', { class: 'meter', role: 'img', 'aria-label': `${Math.round(share)} % of the budget is spent` }, h('div', { class: b.closed ? 'bad' : b.warning ? 'wait' : '', 'width%': share })),
     b.ends && h('p', { class: 'facts' }, h('span', {}, `until ${when(b.ends)}`)));
@@ -71,7 +70,7 @@ function budget(b) {
 
 function ended(r, link) {
   return h('li', { class: 'card', 'data-key': r.id },
-    h('div', { class: 'line' }, h('span', { class: 'badge ' + (r.exit_code ? 'bad' : 'ok') }, `exit ${r.exit_code}`), h('strong', {}, r.command), task(r) && h('span', { class: 'tag', title: r.batch }, task(r)), r.name && h('span', { class: 'tag' }, r.name),
+    h('div', { class: 'line' }, chip(r.exit_code ? 'bad' : 'ok', `exit ${r.exit_code}`), h('strong', {}, r.command), task(r) && tag(task(r), r.batch), r.name && tag(r.name),
       h('a', { class: 'push', href: link('run', { id: r.id }), 'data-link': true }, 'Story')),
     h('p', { class: 'facts' }, h('code', {}, `belay attach ${shortID(r.id)}`), h('span', {}, `ended ${when(r.ended)}`)));
 }

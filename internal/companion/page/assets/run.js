@@ -1,6 +1,6 @@
 // One run's story, as a timeline.
 
-import { h } from './dom.js';
+import { h, chip, linked, tag } from './dom.js';
 import { badge, cost, resume, runTable, task } from './past.js';
 import { count, dollars, shortID, span, mark, full, clock, when } from './format.js';
 import { spans } from './charts.js';
@@ -14,8 +14,8 @@ export function render(d, { link, readOnly, now }) {
   const live = now && now.runs.find((r) => r.id === d.id);
   const u = d.usage || {};
   return [
-    h('p', { class: 'crumbs' }, h('a', { href: link('past'), 'data-link': true }, 'Past'), ' / ', h('code', {}, shortID(d.id))),
-    h('div', { class: 'head' }, h('h1', {}, d.command, ' ', live ? h('span', { class: 'badge ' + (live.state === 'waiting' ? 'wait' : 'ok') }, live.state) : badge(d)),
+    h('p', { class: 'crumbs' }, linked(link('past'), 'Past'), ' / ', h('code', {}, shortID(d.id))),
+    h('div', { class: 'head' }, h('h1', {}, d.command, ' ', live ? chip(live.state === 'waiting' ? 'wait' : 'ok', live.state) : badge(d)),
       live && !readOnly && h('span', {}, h('button', { type: 'button', 'data-act': 'cancel', 'data-id': d.id, 'data-what': d.name || d.command }, 'Cancel'))),
     live && h('p', { class: 'notice' }, live.state === 'waiting' ? [live.reason || 'waiting', live.until && [' · ', h('span', { 'data-until': live.until })]] : [live.activity || 'working', ' · for ', h('span', { 'data-since': live.started })]),
     h('dl', { class: 'facts-grid' },
@@ -26,8 +26,8 @@ export function render(d, { link, readOnly, now }) {
       fact('Waited', d.wait_ms > 0 && span(d.wait_ms)), fact('Requests', d.requests > 0 && `${count(d.requests)}${d.inner_retries ? `, ${count(d.inner_retries)} retried by the command` : ''}`),
       fact('Tokens', u.input_tokens + u.output_tokens > 0 && `${count(u.input_tokens)} in, ${count(u.output_tokens)} out, ${count(u.cache_read_input_tokens)} from cache`),
       fact('Cost', cost(u)), fact('Retry at', d.retry_at && full(d.retry_at)),
-      d.parent && fact('Started in', h('a', { href: link('run', { id: d.parent }), 'data-link': true }, shortID(d.parent))),
-      d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
+      d.parent && fact('Started in', linked(link('run', { id: d.parent }), shortID(d.parent))),
+      d.session_id && fact('Session', linked(link('past', { session: d.session_id }), shortID(d.session_id)))),
     d.resume && h('p', { class: 'resume' }, `Continue its session${d.machine ? ` on ${d.machine}` : ''}: `, resume(d.resume)),
     h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
     (live && live.tail || watched(d.id)) && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
@@ -53,14 +53,14 @@ function timeline(d) {
         a.first_token_ms && left(h('i', { class: 'first', 'data-tip': `first token after ${span(a.first_token_ms)}` }), pos(begin + a.first_token_ms)),
         (a.tool_calls || []).slice(0, 200).map((c) => piece('tool', pos(begin + 1000 * c.start), pos(begin + 1000 * (c.start + c.time)), `${c.name}: ${span(1000 * c.time)}`)),
         to > end && piece('gap', pos(end), pos(to), `then waited ${span(to - end)}`)),
-      h('div', { class: 'line' }, h('strong', {}, a.attempt ? `Attempt ${a.attempt}` : 'Not started'), badge({ status: '', class: a.class }), a.command !== d.command && h('span', { class: 'tag' }, a.command),
+      h('div', { class: 'line' }, h('strong', {}, a.attempt ? `Attempt ${a.attempt}` : 'Not started'), badge({ status: '', class: a.class }), a.command !== d.command && tag(a.command),
         h('span', { class: 'quiet' }, `${clock(begin)} – ${clock(end)} · ${span(a.response_ms)}${a.first_token_ms ? ` · first token after ${span(a.first_token_ms)}` : ''} · exit ${a.exit_code}${a.signal ? ` by ${a.signal}` : ''}`)),
       h('ul', { class: 'notes' },
         a.gate_wait_ms > 0 && h('li', {}, `Waited ${span(a.gate_wait_ms)} to start.`),
         a.error && h('li', { class: 'error' }, h('pre', {}, a.error)),
         a.rule && h('li', {}, 'Rule: ', h('code', {}, a.rule)),
         a.inner_retries > 0 && h('li', {}, `The command retried ${count(a.inner_retries)} of ${count(a.requests)} requests by itself${a.inner_wait_ms ? `, and waited ${span(a.inner_wait_ms)} for that` : ''}.`),
-        (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => h('span', { class: 'tag' }, `${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
+        (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => tag(`${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
         a.model && h('li', {}, `${a.model}: ${count(a.usage.input_tokens)} tokens in, ${count(a.usage.output_tokens)} out${a.usage.total_cost_usd ? `, ${dollars(a.usage.total_cost_usd, a.usage.estimated)}` : ''}${a.usage.unknown ? ', and more that is not known' : ''}.`),
         a.session_id && a.session_id !== d.session_id && h('li', {}, `Session ${a.session_id}`),
         a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),

@@ -1,6 +1,6 @@
 // Spend: cost and tokens over time and by what they were spent for.
 
-import { h } from './dom.js';
+import { h, chip, figure, linked } from './dom.js';
 import { chart, steps } from './charts.js';
 import { filters, select } from './filters.js';
 import { table } from './past.js';
@@ -41,9 +41,7 @@ export function render(d, { query, link, choices: c }) {
           short(g.input_tokens), short(g.output_tokens), short(g.cache_read_tokens), count(g.runs), ...d.columns.map((c) => count(g[c.name]))] })), 'Nothing was spent in this period.')),
     d.budgets.length > 0 && h('section', { 'data-key': 'budgets' }, h('h2', {}, 'Budgets'),
       table('Budgets', [['Budget'], ['Spent', 'num'], ['Limit', 'num'], ['Left', 'num'], ['State'], ['Until']], d.budgets.map((b) => ({ key: b.name, cells: [b.name, dollars(b.spent) + (b.unknown ? ' at least' : ''),
-        b.limit ? `${dollars(b.limit)} a ${b.window}` : '–', b.left === null ? '–' : dollars(b.left), h('span', { class: 'badge ' + (b.closed ? 'bad' : b.warning ? 'wait' : 'ok') }, b.closed ? 'closed' : b.warning ? 'nearly spent' : 'open'), b.ends ? when(b.ends) : '–'] })), '')),
-    h('p', { class: 'quiet foot' }, 'Costs are as the agents report them; ~ marks estimates. See ', h('a', { href: link('past', { class: 'failed', since: query.since || '30d' }), 'data-link': true }, 'what failed'), '.'),
+        b.limit ? `${dollars(b.limit)} a ${b.window}` : '–', b.left === null ? '–' : dollars(b.left), chip(b.closed ? 'bad' : b.warning ? 'wait' : 'ok', b.closed ? 'closed' : b.warning ? 'nearly spent' : 'open'), b.ends ? when(b.ends) : '–'] })), '')),
+    h('p', { class: 'quiet foot' }, 'Costs are as the agents report them; ~ marks estimates. See ', linked(link('past', { class: 'failed', since: query.since || '30d' }), 'what failed'), '.'),
   ];
 }
-
-const figure = (name, value, more, kind) => h('div', { class: kind || '' }, h('dt', {}, name), h('dd', {}, value, more && h('small', {}, more)));
