@@ -3,8 +3,9 @@ package db
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
@@ -53,36 +54,49 @@ func (n *Node) own() Total {
 
 // forest are runs by their ids, and by the run that they were started in.
 type forest struct {
-	db     *DB
 	nodes  map[string]*Node
 	inside map[string][]*Node
-	live   map[string]Invocation
 }
+
+// around are the runs around seeds too, also through those that have not ended: the record may have nothing of these yet.
+const around = `
+	UNION SELECT i.parent FROM invocations i JOIN up ON i.id = up.id WHERE i.parent IS NOT NULL
+	UNION SELECT live.parent FROM live JOIN up ON live.id = up.id WHERE live.parent IS NOT NULL`
 
 // Tree returns the runs that the filter lets through with all that are around and inside them, each above those that were
 // started in it. If the filter names a run, that is where the tree begins. live are runs that have not ended: the record may
 // have nothing of them yet.
 func (d *DB) Tree(ctx context.Context, f Filter, live []Invocation) ([]Node, error) {
-	found, err := d.Invocations(ctx, f)
+	known, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
 	}
-	t := &forest{db: d, nodes: map[string]*Node{}, inside: map[string][]*Node{}, live: map[string]Invocation{}}
-	for _, inv := range live {
-		t.live[inv.ID] = inv
+	up := around
+	if f.Invocation != "" {
+		up = ""
 	}
-	var roots []*Node
-	for _, inv := range found {
-		t.add(inv)
+	w := f.ofInvocations()
+	query := `WITH RECURSIVE live(id, parent) AS (SELECT value ->> 'id', value ->> 'parent' FROM json_each(?)),
+	seeds(id) AS (SELECT i.id FROM invocations i` + w.String() + ` ORDER BY i.timestamp DESC, i.id DESC LIMIT ?),
+	up(id) AS (SELECT id FROM seeds` + up + `),
+	tree(id) AS (SELECT id FROM up UNION SELECT i.id FROM invocations i JOIN tree ON i.parent = tree.id)
+	SELECT ` + invocationColumns + ` FROM invocations i WHERE i.id IN (SELECT id FROM tree)`
+	limit := f.Limit
+	if limit == 0 {
+		limit = -1
 	}
-	if f.Invocation == "" {
-		if err := t.climb(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.descend(ctx); err != nil {
+	found, err := newest(ctx, d, query, slices.Concat([]any{string(known)}, w.args, []any{limit}), 0, scanInvocation)
+	if err != nil {
 		return nil, err
 	}
+	t := &forest{nodes: map[string]*Node{}, inside: map[string][]*Node{}}
+	for _, inv := range found {
+		t.nodes[inv.ID] = &Node{Invocation: inv}
+	}
+	if f.Invocation == "" {
+		t.addMissing(live)
+	}
+	var roots []*Node
 	for _, n := range t.nodes {
 		if t.isRoot(n) {
 			roots = append(roots, n)
@@ -91,6 +105,20 @@ func (d *DB) Tree(ctx context.Context, f Filter, live []Invocation) ([]Node, err
 		}
 	}
 	return t.list(roots), nil
+}
+
+// addMissing adds the runs that others were started in and that are not on record.
+func (t *forest) addMissing(live []Invocation) {
+	for _, n := range slices.Collect(maps.Values(t.nodes)) {
+		for n.Parent != "" && t.nodes[n.Parent] == nil {
+			above := &Node{Invocation: Invocation{ID: n.Parent}, Missing: true}
+			if i := slices.IndexFunc(live, func(inv Invocation) bool { return inv.ID == n.Parent }); i >= 0 {
+				above.Invocation = live[i]
+			}
+			t.nodes[n.Parent] = above
+			n = above
+		}
+	}
 }
 
 // isRoot says that a tree begins with a run. If runs are inside each other, as only a forged log can say, it is with the first of
@@ -106,86 +134,6 @@ func (t *forest) isRoot(n *Node) bool {
 		least = min(least, at.ID)
 	}
 	return t.nodes[n.Parent] == nil
-}
-
-func (t *forest) add(inv Invocation) *Node {
-	n := &Node{Invocation: inv}
-	t.nodes[inv.ID] = n
-	return n
-}
-
-// climb adds the runs around those that are there.
-func (t *forest) climb(ctx context.Context) error {
-	for {
-		var missing []string
-		for _, n := range t.nodes {
-			if id := n.Parent; id != "" && t.nodes[id] == nil && !slices.Contains(missing, id) {
-				missing = append(missing, id)
-			}
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		found, err := t.db.among(ctx, "i.id", missing)
-		if err != nil {
-			return err
-		}
-		for _, inv := range found {
-			t.add(inv)
-		}
-		for _, id := range missing {
-			if t.nodes[id] != nil {
-				continue
-			}
-			inv, ok := t.live[id]
-			if !ok {
-				inv = Invocation{ID: id}
-			}
-			t.add(inv).Missing = true
-		}
-	}
-}
-
-// descend adds the runs inside those that are there.
-func (t *forest) descend(ctx context.Context) error {
-	var next []string
-	for id := range t.nodes {
-		next = append(next, id)
-	}
-	for len(next) > 0 {
-		found, err := t.db.among(ctx, "i.parent", next)
-		if err != nil {
-			return err
-		}
-		next = nil
-		for _, inv := range found {
-			if t.nodes[inv.ID] == nil {
-				t.add(inv)
-				next = append(next, inv.ID)
-			}
-		}
-	}
-	return nil
-}
-
-// perQuery is how many ids one query names.
-const perQuery = 500
-
-// among returns the invocations in whose column one of the ids stands.
-func (d *DB) among(ctx context.Context, column string, ids []string) (list []Invocation, err error) {
-	for some := range slices.Chunk(ids, perQuery) {
-		args := make([]any, len(some))
-		for i := range some {
-			args[i] = some[i]
-		}
-		query := "SELECT " + invocationColumns + " FROM invocations i WHERE " + column + " IN (?" + strings.Repeat(", ?", len(some)-1) + ")"
-		found, err := newest(ctx, d, query, args, 0, scanInvocation)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	return list, nil
 }
 
 // list puts the trees in order, the one that ended last at the end, and adds them up.
