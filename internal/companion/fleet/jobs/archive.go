@@ -135,7 +135,7 @@ func (c *Client) submitArchives(ctx context.Context, tx pgx.Tx, tasks []*fleetpi
 // fetchArchive gets an archive as it is in PostgreSQL.
 func (w *Worker) fetchArchive(ctx context.Context, batch, name string) (sealed []byte, err error) {
 	for n := 0; ; n++ {
-		part, err := w.fetchPart(ctx, batch, name, n)
+		part, err := w.fetchPatiently(ctx, archivePart, "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows) && n > 0:
 			return sealed, nil
@@ -145,16 +145,6 @@ func (w *Worker) fetchArchive(ctx context.Context, batch, name string) (sealed [
 			return nil, err
 		}
 		sealed = append(sealed, part...)
-	}
-}
-
-// fetchPart gets a part of an archive. While PostgreSQL is away, it waits.
-func (w *Worker) fetchPart(ctx context.Context, batch, name string, n int) (part []byte, err error) {
-	for failures := 1; ; failures++ {
-		part, err = fetch(ctx, w.Store.Pool, time.Duration(failures)*sendTime(archivePart), "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
-		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !pause(ctx, failures) {
-			return part, err
-		}
 	}
 }
 

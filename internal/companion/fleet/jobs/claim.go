@@ -121,12 +121,18 @@ func (w *Worker) payload(ctx context.Context, c *claimed) (data []byte, err erro
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	data, err = w.fetchPatiently(ctx, c.size, "select payload from belay.job where id = $1 and payload is not null", c.job)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = errGone
+	}
+	return data, err
+}
+
+// fetchPatiently gets a value of about that size. While PostgreSQL is away, it waits.
+func (w *Worker) fetchPatiently(ctx context.Context, size int64, sql string, args ...any) (data []byte, err error) {
 	for failures := 1; ; failures++ {
-		data, err = fetch(ctx, w.Store.Pool, time.Duration(failures)*sendTime(c.size), "select payload from belay.job where id = $1 and payload is not null", c.job)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return nil, errGone
-		case err == nil || permanent(err) || !pause(ctx, failures):
+		data, err = fetch(ctx, w.Store.Pool, time.Duration(failures)*sendTime(size), sql, args...)
+		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !pause(ctx, failures) {
 			return data, err
 		}
 	}
