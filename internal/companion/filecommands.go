@@ -50,23 +50,21 @@ func reportCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	})
 }
 
-// metricsCommand is belay metrics.
-func metricsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error {
-		snap, err := metrics.Collect(ctx, q.db, q.state)
-		if err != nil {
-			return err
-		}
-		path := q.text("output")
-		if path == "" {
-			return term.Text(q.out, string(snap.Text()))
-		}
-		// A collector of metrics is another user, as a rule.
-		if err := replaceFile(path, snap.Text(), 0o644); err != nil {
-			return message.Error(fmt.Sprintf("cannot write metrics to %s: %v", path, err), err)
-		}
-		return nil
-	})
+// metrics is belay metrics.
+func (q *question) metrics(ctx context.Context) error {
+	snap, err := metrics.Collect(ctx, q.db, q.state)
+	if err != nil {
+		return err
+	}
+	path := q.text("output")
+	if path == "" {
+		return term.Text(q.out, string(snap.Text()))
+	}
+	// A collector of metrics is another user, as a rule.
+	if err := replaceFile(path, snap.Text(), 0o644); err != nil {
+		return message.Error(fmt.Sprintf("cannot write metrics to %s: %v", path, err), err)
+	}
+	return nil
 }
 
 // replaceFile replaces the file of --output as a whole. Until then it has a name that no collector of metrics takes for one of its files.

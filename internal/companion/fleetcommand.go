@@ -26,7 +26,7 @@ import (
 // fleetCommands are those below belay fleet.
 var fleetCommands = map[string]func(context.Context, caller, *arguments) (int, error){
 	belayd.Courier: courierCommand,
-	"fleet init":   fleetInitCommand, "fleet drain": fleetDrainCommand, "fleet remove": fleetRemoveCommand, "fleet join": fleetJoinCommand, "fleet status": fleetStatusCommand,
+	"fleet init":   fleetInitCommand, "fleet drain": changing((*store.Store).Drain, message.FleetDraining), "fleet remove": changing((*store.Store).Remove, message.FleetRemoved), "fleet join": fleetJoinCommand, "fleet status": fleetStatusCommand,
 	belayd.FleetKeyAdd: fleetKeyAddCommand, belayd.FleetKeyList: fleetKeyListCommand, belayd.FleetKeyRemove: fleetKeyRemoveCommand,
 	belayd.FleetPs: fleetPsCommand, belayd.FleetGates: fleetGatesCommand, belayd.FleetBudget: fleetBudgetCommand,
 }
@@ -143,27 +143,19 @@ func fleetJoinCommand(ctx context.Context, from caller, args *arguments) (int, e
 	return 0, from.joinWorking(ctx, m, args.text("workers"), args.text("allow"))
 }
 
-// fleetDrainCommand is belay fleet drain.
-func fleetDrainCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return changeMachine(ctx, from, args, (*store.Store).Drain, message.FleetDraining)
-}
-
-// fleetRemoveCommand is belay fleet remove.
-func fleetRemoveCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return changeMachine(ctx, from, args, (*store.Store).Remove, message.FleetRemoved)
-}
-
-// changeMachine does something to the machine that is named, and says so.
-func changeMachine(ctx context.Context, from caller, args *arguments, change func(*store.Store, context.Context, string) error, done func(string) string) (int, error) {
-	if len(args.rest) != 1 || args.rest[0] == "" {
-		return 0, &usageError{err: message.Error(fmt.Sprintf("which machine? For example: belay %s build-3", args.command.Name))}
-	}
-	return inFleet(ctx, args, func(s *store.Store) error {
-		if err := change(s, ctx, args.rest[0]); err != nil {
-			return err
+// changing is a command that does something to the machine that is named, and says so.
+func changing(change func(*store.Store, context.Context, string) error, done func(string) string) func(context.Context, caller, *arguments) (int, error) {
+	return func(ctx context.Context, from caller, args *arguments) (int, error) {
+		if len(args.rest) != 1 || args.rest[0] == "" {
+			return 0, &usageError{err: message.Error(fmt.Sprintf("which machine? For example: belay %s build-3", args.command.Name))}
 		}
-		return term.Line(from.Out, done(args.rest[0]))
-	})
+		return inFleet(ctx, args, func(s *store.Store) error {
+			if err := change(s, ctx, args.rest[0]); err != nil {
+				return err
+			}
+			return term.Line(from.Out, done(args.rest[0]))
+		})
+	}
 }
 
 // machineJSON is a machine for programs. Fields are only ever added.

@@ -62,18 +62,16 @@ func (l listing[T]) write(q *question, list []T) error {
 	return term.Table(q.out, columns, rows)
 }
 
-// eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
-func eventsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error {
-		list, err := q.db.Events(ctx, q.filter, q.text("category"))
-		if err != nil {
-			return err
-		}
-		return listing[db.Event]{"events", eventColumns, func(_ int, e db.Event) []term.Piece {
-			m := metadataOf(e)
-			return term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries, oneLine(m.Error, 100))
-		}, func(e db.Event) string { return metadataOf(e).Machine }}.write(q, list)
-	})
+// events is belay events: final failures, of runs, hooks and MCP servers.
+func (q *question) events(ctx context.Context) error {
+	list, err := q.db.Events(ctx, q.filter, q.text("category"))
+	if err != nil {
+		return err
+	}
+	return listing[db.Event]{"events", eventColumns, func(_ int, e db.Event) []term.Piece {
+		m := metadataOf(e)
+		return term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries, oneLine(m.Error, 100))
+	}, func(e db.Event) string { return metadataOf(e).Machine }}.write(q, list)
 }
 
 // metadata is what an event tells that is shown.
@@ -90,18 +88,16 @@ func metadataOf(e db.Event) (m metadata) {
 	return m
 }
 
-// sessionsCommand is belay sessions.
-func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error {
-		if len(q.rest) > 0 {
-			q.filter.Session = q.rest[0]
-		}
-		list, err := q.db.Sessions(ctx, q.filter, q.text("status"))
-		if err != nil {
-			return err
-		}
-		return listing[db.Session]{"sessions", sessionColumns, q.sessionRow, func(s db.Session) string { return s.Machine }}.write(q, list)
-	})
+// sessions is belay sessions.
+func (q *question) sessions(ctx context.Context) error {
+	if len(q.rest) > 0 {
+		q.filter.Session = q.rest[0]
+	}
+	list, err := q.db.Sessions(ctx, q.filter, q.text("status"))
+	if err != nil {
+		return err
+	}
+	return listing[db.Session]{"sessions", sessionColumns, q.sessionRow, func(s db.Session) string { return s.Machine }}.write(q, list)
 }
 
 func (q *question) sessionRow(_ int, s db.Session) []term.Piece {
@@ -109,53 +105,49 @@ func (q *question) sessionRow(_ int, s db.Session) []term.Piece {
 		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200))
 }
 
-// alertsCommand is belay alerts. It delivers pending alerts first.
-func alertsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error {
-		if !q.on("fleet") { // each machine delivers its own
-			soon, cancel := context.WithTimeout(ctx, 15*time.Second)
-			defer cancel()
-			if err := deliverAlerts(soon, q.db); err != nil {
-				q.say(fmt.Sprintf("cannot deliver alerts: %v", err))
-			}
+// alerts is belay alerts. It delivers pending alerts first.
+func (q *question) alerts(ctx context.Context) error {
+	if !q.on("fleet") { // each machine delivers its own
+		soon, cancel := context.WithTimeout(ctx, 15*time.Second)
+		defer cancel()
+		if err := deliverAlerts(soon, q.db); err != nil {
+			q.say(fmt.Sprintf("cannot deliver alerts: %v", err))
 		}
-		list, err := q.db.Alerts(ctx, q.filter)
-		if err != nil {
-			return err
+	}
+	list, err := q.db.Alerts(ctx, q.filter)
+	if err != nil {
+		return err
+	}
+	return listing[db.Alert]{"alerts", alertColumns, func(_ int, a db.Alert) []term.Piece {
+		told := term.Styled(term.Warning, "–")
+		switch {
+		case a.Delivered != nil:
+			told = term.Styled(term.Good, q.clock(*a.Delivered))
+		case a.Trouble != "":
+			told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
 		}
-		return listing[db.Alert]{"alerts", alertColumns, func(_ int, a db.Alert) []term.Piece {
-			told := term.Styled(term.Warning, "–")
-			switch {
-			case a.Delivered != nil:
-				told = term.Styled(term.Good, q.clock(*a.Delivered))
-			case a.Trouble != "":
-				told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
-			}
-			return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
-				fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
-		}, func(a db.Alert) string { return a.Machine }}.write(q, list)
-	})
+		return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
+			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
+	}, func(a db.Alert) string { return a.Machine }}.write(q, list)
 }
 
-// auditCommand is belay audit: failures with their classification, and what was changed by hand.
-func auditCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error {
-		list, err := q.db.Audit(ctx, q.filter, q.text("action"))
-		if err != nil {
-			return err
+// audit is belay audit: failures with their classification, and what was changed by hand.
+func (q *question) audit(ctx context.Context) error {
+	list, err := q.db.Audit(ctx, q.filter, q.text("action"))
+	if err != nil {
+		return err
+	}
+	return listing[db.AuditRow]{"", auditColumns, func(_ int, a db.AuditRow) []term.Piece {
+		kind, about, style := "", "", term.Bad
+		if a.Category != "" {
+			kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
 		}
-		return listing[db.AuditRow]{"", auditColumns, func(_ int, a db.AuditRow) []term.Piece {
-			kind, about, style := "", "", term.Bad
-			if a.Category != "" {
-				kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
-			}
-			if a.Severity == "warning" {
-				style = term.Warning
-			}
-			return term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40),
-				oneLine(a.Message, 100), oneLine(about, 100))
-		}, func(a db.AuditRow) string { return a.Machine }}.write(q, list)
-	})
+		if a.Severity == "warning" {
+			style = term.Warning
+		}
+		return term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40),
+			oneLine(a.Message, 100), oneLine(about, 100))
+	}, func(a db.AuditRow) string { return a.Machine }}.write(q, list)
 }
 
 // pairs writes a JSON object for the user: step=deploy ticket=42.

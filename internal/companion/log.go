@@ -17,11 +17,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// logCommand is belay log: the runs, the attempts, or the story of one run.
-func logCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error { return q.log(ctx) })
-}
-
+// log is belay log: the runs, the attempts, or the story of one run.
 func (q *question) log(ctx context.Context) error {
 	switch {
 	case len(q.rest) > 1:

@@ -15,11 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// pruneCommand is belay prune: it removes what is older than a time, or beyond a size.
-func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error { return q.prune(ctx) })
-}
-
+// prune is belay prune: it removes what is older than a time, or beyond a size.
 func (q *question) prune(ctx context.Context) (err error) {
 	age, size, dry := q.text("older-than"), q.text("max-size"), q.on("dry-run")
 	var before time.Time

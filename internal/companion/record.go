@@ -25,10 +25,18 @@ import (
 func init() {
 	maps.Copy(commands, map[string]func(context.Context, caller, *arguments) (int, error){
 		belayd.Fold: foldCommand, belayd.CheckDatabase: checkDatabaseCommand,
-		"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, "report": reportCommand, "top": topCommand, belayd.Telemetry: telemetryCommand,
+		"log": asking((*question).log), "stats": asking((*question).stats), "events": asking((*question).events), "sessions": asking((*question).sessions),
+		"alerts": asking((*question).alerts), "audit": asking((*question).audit), "prune": asking((*question).prune), "metrics": asking((*question).metrics),
+		belayd.UI: uiCommand, "report": reportCommand, "top": topCommand, belayd.Telemetry: telemetryCommand,
 	})
 	maps.Copy(commands, fleetCommands)
+}
+
+// asking is a command that asks the record.
+func asking(answer func(*question, context.Context) error) func(context.Context, caller, *arguments) (int, error) {
+	return func(ctx context.Context, from caller, args *arguments) (int, error) {
+		return answered(ctx, from, args, func(q *question) error { return answer(q, ctx) })
+	}
 }
 
 // foldCommand brings the record up to date and delivers alerts. A failed run starts it in the background: its messages are

@@ -19,11 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// statsCommand is belay stats.
-func statsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	return answered(ctx, from, args, func(q *question) error { return q.stats(ctx) })
-}
-
+// stats is belay stats.
 func (q *question) stats(ctx context.Context) error {
 	by, asCSV := q.text("by"), q.on("csv")
 	if asCSV && q.json {
