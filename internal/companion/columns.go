@@ -67,9 +67,6 @@ func requestColumns(about string) []term.Column {
 		{Heading: "TOKENS", Kind: term.Whole, Gist: withoutStatus}}
 }
 
-// toBeRepeated stands behind the class of an attempt that is followed by another one.
-const toBeRepeated = ", retried"
-
 // withoutStatus is what stands before a comma: the class of a result, tokens without those of the cache.
 func withoutStatus(result string) string {
 	class, _, _ := strings.Cut(result, ",")

@@ -74,27 +74,14 @@ func linkAsk(dir string) (string, error) {
 		return "", err
 	}
 	link := filepath.Join(bin, askName)
-	if runtime.GOOS == "windows" {
-		return bin, copyFile(link+".exe", self) // links are for administrators there
+	if runtime.GOOS != "windows" {
+		return bin, os.Symlink(self, link)
 	}
-	return bin, os.Symlink(self, link)
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
+	data, err := os.ReadFile(self) // links are for administrators there
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
+	return bin, os.WriteFile(link+".exe", data, 0o700)
 }
 
 // showLog shows the attempts of the demo.
@@ -176,7 +163,11 @@ func post(ctx context.Context, base, prompt string) (string, error) {
 		return "", err
 	}
 	if res.StatusCode != http.StatusOK {
-		return "", refusal(res)
+		after := res.Header.Get("Retry-After")
+		if after != "" {
+			after = ", Retry-After: " + after
+		}
+		return "", fmt.Errorf("HTTP %s%s", res.Status, after)
 	}
 	var answer struct {
 		Content []struct {
@@ -187,12 +178,4 @@ func post(ctx context.Context, base, prompt string) (string, error) {
 		return "", message.Error("the answer cannot be understood")
 	}
 	return answer.Content[0].Text, nil
-}
-
-func refusal(res *http.Response) error {
-	after := res.Header.Get("Retry-After")
-	if after != "" {
-		after = ", Retry-After: " + after
-	}
-	return fmt.Errorf("HTTP %s%s", res.Status, after)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,12 +167,7 @@ func userConfig() string {
 
 // readResult is belay run's own result; nil if it has left none.
 func readResult(path string) json.RawMessage {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
+	data, err := os.ReadFile(path)
 	if err != nil || !json.Valid(data) {
 		return nil
 	}

@@ -100,6 +100,10 @@ func (d *DB) foldSource(ctx context.Context, s *source, sum *Folded) error {
 		if err != nil || p.to == p.from {
 			return err
 		}
+		tail, err := s.tail(p.to)
+		if err != nil {
+			return err
+		}
 		err = d.write(ctx, func(conn *sql.Conn) error {
 			// Read again, now that no other process can write: so every line is folded exactly once.
 			if now, err := placeOf(ctx, conn, s.identity); err != nil || now != at {
@@ -108,7 +112,7 @@ func (d *DB) foldSource(ctx context.Context, s *source, sum *Folded) error {
 			if err := d.apply(ctx, conn, p.lines); err != nil {
 				return err
 			}
-			return s.moveTo(ctx, conn, p)
+			return movePlace(ctx, conn, s.identity, s.name, tail, p)
 		})
 		if errors.Is(err, errMoved) && ctx.Err() == nil && code(err) == 0 {
 			continue
@@ -140,15 +144,7 @@ func (s *source) resume(at place) (int64, error) {
 	return at.position, err
 }
 
-// moveTo puts on record that a piece has been folded.
-func (s *source) moveTo(ctx context.Context, conn *sql.Conn, p piece) error {
-	tail, err := s.tail(p.to)
-	if err != nil {
-		return err
-	}
-	return movePlace(ctx, conn, s.identity, s.name, tail, p)
-}
-
+// movePlace puts on record that a piece has been folded.
 func movePlace(ctx context.Context, conn *sql.Conn, identity, name, tail string, p piece) error {
 	_, err := conn.ExecContext(ctx, `INSERT INTO logs (identity, name, position, tail, lines, torn, folded) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (identity) DO UPDATE SET name = excluded.name, position = excluded.position, tail = excluded.tail,

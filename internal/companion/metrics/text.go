@@ -81,7 +81,8 @@ func (s *Snapshot) counters(w *writer) {
 			continue
 		}
 		w.head(c.name, c.help, "counter")
-		for _, sample := range sum.sorted() {
+		slices.SortFunc(sum.list, func(a, b sample) int { return slices.Compare(a.labels, b.labels) })
+		for _, sample := range sum.list {
 			w.sample(c.name, sample.value, sample.labels...)
 		}
 	}
@@ -106,11 +107,6 @@ func (s *samples) add(value float64, labels ...string) {
 		}
 	}
 	s.list = append(s.list, sample{labels, value})
-}
-
-func (s *samples) sorted() []sample {
-	slices.SortFunc(s.list, func(a, b sample) int { return slices.Compare(a.labels, b.labels) })
-	return s.list
 }
 
 // histograms writes how long runs take, and how many tokens attempts use.

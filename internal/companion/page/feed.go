@@ -168,7 +168,8 @@ func (f *feed) loop(ctx context.Context) {
 			return
 		case err := <-folded:
 			folding = false
-			f.tellRecord(ctx, err)
+			f.tellFolding(ctx, err)
+			f.tellChange(ctx, "record") // there is more on it
 		case <-f.poked:
 			stateSeen, looked = "", time.Time{}
 		case <-tick.C:
@@ -207,12 +208,6 @@ func (f *feed) tellFolding(ctx context.Context, trouble error) {
 			f.version++
 		}
 	}
-}
-
-// tellRecord tells that there is more on record.
-func (f *feed) tellRecord(ctx context.Context, trouble error) {
-	f.tellFolding(ctx, trouble)
-	f.tellChange(ctx, "record")
 }
 
 // tellChange tells that what pages have asked for is old.

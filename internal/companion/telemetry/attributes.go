@@ -82,7 +82,7 @@ func resourceOf(s *Settings, instance string) *resource.Resource {
 	host, _ := os.Hostname()
 	list := slices.Clone(s.Resource)
 	for _, own := range []Attribute{{serviceName, "belay"}, {"service.version", version.String()}, {"service.instance.id", instance}, {"host.name", host},
-		{"os.type", osType()}, {"telemetry.sdk.name", "belay"}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.version", version.String()}} {
+		{"os.type", runtime.GOOS}, {"telemetry.sdk.name", "belay"}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.version", version.String()}} {
 		if !slices.ContainsFunc(list, func(a Attribute) bool { return a.Name == own.Name }) {
 			list = append(list, own)
 		}
@@ -92,14 +92,6 @@ func resourceOf(s *Settings, instance string) *resource.Resource {
 		a.text(one.Name, one.Value)
 	}
 	return &resource.Resource{Attributes: a}
-}
-
-// osType is the system by its name in the conventions.
-func osType() string {
-	if runtime.GOOS == "dragonfly" {
-		return "dragonflybsd"
-	}
-	return runtime.GOOS
 }
 
 // scope names Belay as what has measured.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/trace"
 )
 
 // Sender sends what is in the outbox of a record, and its meters.
@@ -109,7 +108,7 @@ func (s *Sender) sendRuns(ctx context.Context, instance string, runs []db.Unsent
 		var spans []*tracepb.Span
 		n := 0
 		for n < len(runs) {
-			more := s.spansOf(&runs[n])
+			more := s.Kinds.spans(&runs[n])
 			if n > 0 && len(spans)+len(more) > limit {
 				break
 			}
@@ -151,14 +150,6 @@ func (s *Sent) add(a answer) {
 	if s.Rejected += a.rejected; a.rejected > 0 {
 		s.Why = a.why
 	}
-}
-
-// spansOf are the spans of a run; none if its caller does not record the trace.
-func (s *Sender) spansOf(r *db.Unsent) []*tracepb.Span {
-	if !trace.OfRun(r.ID, r.Trace).Sampled() {
-		return nil
-	}
-	return s.Kinds.spans(r)
 }
 
 // sendMetrics sends all meters.

@@ -22,21 +22,20 @@ type Kinds struct {
 	Provider func(profile string) string
 }
 
-// isAgent says that an agent has run: by its profile, or because it has what only agents have.
-func (k Kinds) isAgent(r *db.Unsent) bool {
-	return k.Agent(r.Profile) || r.Model != "" || r.Session != ""
-}
-
-// spans are the spans of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used.
+// spans are the spans of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used. There are none if
+// its caller does not record the trace.
 func (k Kinds) spans(r *db.Unsent) []*tracepb.Span {
 	run := trace.OfRun(r.ID, r.Trace)
+	if !run.Sampled() {
+		return nil
+	}
 	root := newSpan(run, run.Span, "", r.Started, r.Ended)
 	if caller, ok := trace.Parse(r.Trace); ok {
 		root.ParentSpanId = bytesOf(caller.Span)
 		root.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK | tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
 	}
 	var a attributes
-	agent := k.isAgent(r)
+	agent := k.Agent(r.Profile) || r.Model != "" || r.Session != "" // which only agents have
 	if agent {
 		root.Name, root.Kind = invokeAgent+" "+r.Profile, tracepb.Span_SPAN_KIND_CLIENT
 		a.text(operationName, invokeAgent, providerName, provider(cmp.Or(r.Provider, k.Provider(r.Profile), r.Profile)))

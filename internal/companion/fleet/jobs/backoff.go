@@ -15,12 +15,6 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// backOff is how long to wait after so many failures in a row: from 0.1 s up to 5 s, spread so that the machines of a fleet do not come back together.
-func backOff(failures int) time.Duration {
-	d := retry.Policy{BaseDelay: 100 * time.Millisecond, MaxDelay: 5 * time.Second}.Backoff(failures - 1)
-	return d/2 + rand.N(d/2)
-}
-
 // permanent reports whether trying again is useless, because PostgreSQL has refused the statement.
 func permanent(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
@@ -36,9 +30,10 @@ func permanent(err error) bool {
 	return true
 }
 
-// pause waits after so many failures in a row, and says whether ctx lasts.
+// pause waits after so many failures in a row, and says whether ctx lasts: from 0.1 s up to 5 s, spread so that the machines of a fleet do not come back together.
 func pause(ctx context.Context, failures int) bool {
-	return retry.Sleep(ctx, backOff(failures)) == nil
+	d := retry.Policy{BaseDelay: 100 * time.Millisecond, MaxDelay: 5 * time.Second}.Backoff(failures - 1)
+	return retry.Sleep(ctx, d/2+rand.N(d/2)) == nil
 }
 
 // await waits until all of a group have ended, or ctx has.

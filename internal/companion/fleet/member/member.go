@@ -69,7 +69,8 @@ func (m *Member) Run(ctx context.Context) error {
 		return err
 	}
 	defer changes.stop()
-	keep := newKept()
+	keep := &kept{said: map[string]bool{}, gates: map[string]*shared{},
+		slotFiles: &slotFiles{closed: map[string]*os.File{}, leased: map[store.Slot]time.Time{}, wanted: map[string]int{}}}
 	defer keep.slotFiles.end()
 	t := &trouble{member: m}
 	for {

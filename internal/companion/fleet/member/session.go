@@ -31,10 +31,6 @@ type kept struct {
 	*slotFiles
 }
 
-func newKept() *kept {
-	return &kept{said: map[string]bool{}, gates: map[string]*shared{}, slotFiles: newSlotFiles()}
-}
-
 // session is a member while it is connected.
 type session struct {
 	*Member
@@ -65,7 +61,7 @@ func (m *Member) session(ctx context.Context, changes *changes, keep *kept, t *t
 	}
 	defer db.Close()
 	s := &session{Member: m, kept: keep, store: db, beats: make(chan beat, 1), notes: newNotes(), ended: make(chan error, 1)}
-	if s.id, err = db.Join(beginning, store.Machine{Name: m.Name, Instance: m.instance, Version: m.Version, Labels: nonNil(m.Labels), Generation: keep.last}); err != nil {
+	if s.id, err = db.Join(beginning, store.Machine{Name: m.Name, Instance: m.instance, Version: m.Version, Labels: append([]string{}, m.Labels...), Generation: keep.last}); err != nil {
 		return err
 	}
 	keep.last = s.id.Generation
@@ -105,13 +101,6 @@ func (m *Member) session(ctx context.Context, changes *changes, keep *kept, t *t
 		s.leave()
 	}
 	return err
-}
-
-func nonNil(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // leave gives everything back.

@@ -41,10 +41,6 @@ type slotFiles struct {
 	asked  time.Time // when those were last asked for
 }
 
-func newSlotFiles() *slotFiles {
-	return &slotFiles{closed: map[string]*os.File{}, leased: map[store.Slot]time.Time{}, wanted: map[string]int{}}
-}
-
 const (
 	// retryTime is how often a slot is asked for again that was not to be had.
 	retryTime = time.Second
