@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/spool"
@@ -25,29 +24,14 @@ type Now struct {
 
 // Run is one that is under way, or of which a killed belay has left processes.
 type Run struct {
-	ID       string            `json:"id"`
-	PID      int               `json:"pid,omitempty"`
-	Command  string            `json:"command"`
-	Profile  string            `json:"profile,omitempty"`
-	Kind     string            `json:"kind"` // run, hook or mcp
-	State    string            `json:"state"`
-	Attempt  int               `json:"attempt,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
-	Until    *journal.Time     `json:"until,omitempty"`
-	Started  *journal.Time     `json:"started,omitempty"`
-	Activity string            `json:"activity,omitempty"`
-	Tokens   int64             `json:"tokens,omitempty"`
-	CostUSD  *float64          `json:"cost_usd,omitempty"`
-	Session  string            `json:"session_id,omitempty"`
-	Name     string            `json:"name,omitempty"`
-	Tags     map[string]string `json:"tags,omitempty"`
-	Project  string            `json:"project,omitempty"`
-	Parent   string            `json:"parent,omitempty"`
-	Detached bool              `json:"detached,omitempty"`
-	Left     []int             `json:"left_running,omitempty"`
-	Machine  string            `json:"machine,omitempty"` // in a fleet
-	Tail     bool              `json:"tail,omitempty"`    // what it prints can be shown
-	db.Task
+	supervise.Record
+	PID      int           `json:"pid,omitempty"`
+	Kind     string        `json:"kind"` // run, hook or mcp
+	Started  *journal.Time `json:"started,omitempty"`
+	Detached bool          `json:"detached,omitempty"`
+	Left     []int         `json:"left_running,omitempty"`
+	Machine  string        `json:"machine,omitempty"` // in a fleet
+	Tail     bool          `json:"tail,omitempty"`    // what it prints can be shown
 }
 
 // Ended is a detached run that is over.
@@ -125,10 +109,8 @@ func NewRun(r supervise.Record, pid int, machine string) Run {
 }
 
 func newRun(r supervise.Record, detached bool) Run {
-	run := Run{ID: r.ID, PID: r.Owner.PID, Command: r.Command, Profile: r.Profile, Kind: "run", State: r.State, Attempt: r.Attempt, Reason: r.Reason,
-		Until: timeOf(r.Until), Started: timeOf(r.Started), Activity: r.Activity, Tokens: r.Tokens, CostUSD: r.CostUSD, Session: r.Session, Name: r.Name,
-		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached, Tail: r.Lines,
-		Task: db.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}}
+	run := Run{Record: r, PID: r.Owner.PID, Kind: "run", Started: timeOf(r.Started), Detached: detached, Tail: r.Lines}
+	run.Home = "" // a directory that is of no use on a page
 	if !r.IsRun() {
 		run.Kind, _, _ = strings.Cut(r.Profile, ":")
 	}
