@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,12 +54,7 @@ func (g git) environ() (env []string) {
 }
 
 func startsWithAny(text string, list []string) bool {
-	for _, one := range list {
-		if strings.HasPrefix(text, one) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(one string) bool { return strings.HasPrefix(text, one) })
 }
 
 // run calls git, and returns what it prints. The error contains git's own message.

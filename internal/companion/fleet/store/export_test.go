@@ -8,22 +8,15 @@ import (
 
 // MigrateTo makes the tables as an older Belay had them: version is the last of its steps.
 func (s *Store) MigrateTo(ctx context.Context, version int) error {
-	list, err := steps()
-	if err != nil {
-		return err
-	}
-	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "create schema belay; create table belay.schema_version (version integer primary key, applied timestamptz not null default now())"); err != nil {
 			return err
 		}
-		for _, m := range list {
-			if m.version > version {
-				break
-			}
-			if _, err := tx.Exec(ctx, m.sql); err != nil {
+		for i, sql := range steps()[:version] {
+			if _, err := tx.Exec(ctx, sql); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, "insert into belay.schema_version (version) values ($1)", m.version); err != nil {
+			if _, err := tx.Exec(ctx, "insert into belay.schema_version (version) values ($1)", i+1); err != nil {
 				return err
 			}
 		}

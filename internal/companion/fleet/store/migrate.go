@@ -7,10 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,43 +22,21 @@ var migrations embed.FS
 // migrating is the advisory lock under which the schema is changed.
 const migrating = 0x62656c6179 // "belay"
 
-// migration is one step of the schema.
-type migration struct {
-	version int
-	sql     string
-}
-
-// steps are the migrations of this Belay, in order.
-func steps() ([]migration, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	var list []migration
+// steps are the migrations of this Belay, in order: the first makes version 1.
+func steps() (list []string) {
+	names, _ := fs.Glob(migrations, "migrations/*.sql")
 	for _, name := range names {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		version, err := strconv.Atoi(number)
-		if err != nil {
-			return nil, err
-		}
 		sql, err := migrations.ReadFile(name)
 		if err != nil {
-			return nil, err
+			panic(err) // they are part of the executable
 		}
-		list = append(list, migration{version, string(sql)})
+		list = append(list, string(sql))
 	}
-	return list, nil
+	return list
 }
 
 // Version is the schema that this Belay works with.
-func Version() int {
-	list, err := steps()
-	if err != nil || len(list) == 0 {
-		panic(err) // they are part of the executable
-	}
-	return list[len(list)-1].version
-}
+func Version() int { return len(steps()) }
 
 // Migrate makes the tables, or brings them up to date, and says from which version to which. Members may be running meanwhile: a step only ever
 // adds. Each step is a transaction, and two callers at the same time wait for each other.
@@ -76,15 +50,11 @@ func (s *Store) Migrate(ctx context.Context) (from, to int, err error) {
 		return 0, 0, s.Trouble(err)
 	}
 	defer conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(migrating))
-	list, err := steps()
-	if err != nil {
-		return 0, 0, err
-	}
+	list := steps()
 	if from, err = s.version(ctx); err != nil && !errors.Is(err, ErrNotInitialised) {
 		return 0, 0, err
 	}
-	to = list[len(list)-1].version
-	if from > to {
+	if to = len(list); from > to {
 		return from, to, message.Error(message.FleetNewer(from, to), ErrNewer)
 	}
 	if from == 0 {
@@ -94,15 +64,12 @@ create table if not exists belay.schema_version (version integer primary key, ap
 			return from, to, s.Trouble(err)
 		}
 	}
-	for _, m := range list {
-		if m.version <= from {
-			continue
-		}
+	for i, sql := range list[from:] {
 		err := pgx.BeginFunc(ctx, conn.Conn(), func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, m.sql); err != nil {
+			if _, err := tx.Exec(ctx, sql); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, "insert into belay.schema_version (version) values ($1)", m.version)
+			_, err := tx.Exec(ctx, "insert into belay.schema_version (version) values ($1)", from+i+1)
 			return err
 		})
 		if err != nil {
