@@ -3,6 +3,8 @@ package rehearse
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -154,24 +156,11 @@ func (s *Step) text() string {
 // resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
 func (s *Step) resetTime() time.Time { return time.Now().Add(s.Resets).Truncate(time.Second) }
 
-// pieces cuts a text into words, with their spaces, as a model says it.
-func pieces(text string) []string {
-	var list []string
-	begin := 0
-	for i := 1; i < len(text); i++ {
-		if text[i-1] == ' ' && text[i] != ' ' {
-			list = append(list, text[begin:i])
-			begin = i
-		}
-	}
-	list = append(list, text[begin:])
-	// The pieces of a long text are joined: an event a word would make too many.
-	for len(list) > 64 {
-		half := make([]string, 0, len(list)/2+1)
-		for i := 0; i < len(list); i += 2 {
-			half = append(half, list[i]+append(list, "")[i+1])
-		}
-		list = half
+// pieces cuts a text into words, with their spaces, as a model says it. Those of a long text are joined: an event a word would make too many.
+func pieces(text string) (list []string) {
+	words := slices.DeleteFunc(strings.SplitAfter(text, " "), func(word string) bool { return word == "" })
+	for some := range slices.Chunk(words, 1+len(words)/64) {
+		list = append(list, strings.Join(some, ""))
 	}
 	return list
 }
