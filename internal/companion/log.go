@@ -270,9 +270,13 @@ func costText(u verdict.Usage) string {
 	return text
 }
 
-// knownCost is what is known of the cost, for a table: ~ stands before an estimate, ≥ before what is not all. Empty for none.
-func knownCost(u verdict.Usage) string {
-	if u.CostUSD == nil || *u.CostUSD == 0 {
+// spentBy is what is known of the cost, for a table: ~ stands before an estimate, ≥ before what is not all. Empty for none.
+func spentBy(u verdict.Usage) string {
+	switch {
+	case u.CostUSD != nil && *u.CostUSD != 0:
+	case u.CostUnknown():
+		return "unknown"
+	default:
 		return ""
 	}
 	text := dollars(u.CostUSD)

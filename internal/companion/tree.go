@@ -13,7 +13,6 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/verdict"
 )
 
 // tree is belay log --tree: runs below the run that they were started in, with what both cost.
@@ -81,14 +80,6 @@ func branches(nodes []db.Node) (list []string) {
 		list = append(list, b.String())
 	}
 	return list
-}
-
-// spentBy is what is known of the cost of a run; "unknown" if that is nothing.
-func spentBy(u verdict.Usage) string {
-	if text := knownCost(u); text != "" || !u.CostUnknown() {
-		return text
-	}
-	return "unknown"
 }
 
 // spentInTree is the cost of a run with those inside it: ≥ stands before what is not all.

@@ -85,7 +85,7 @@ func attemptRow(l *line) ([]any, *Figures) {
 	f := l.figures()
 	return []any{l.Invocation, l.Attempt, l.Timestamp.UnixMilli(), string(l.Status), classOf(&l.Entry), null(l.Error), null(l.Rule), l.ExitCode, null(l.Signal),
 		ms(l.WaitTime) - ms(l.Planned()), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), l.Left,
-		l.Killed, ms(l.Planned()), null(l.Session), l.BelayCode, nullZero(ms(l.FirstToken)), nullList(l.Tools), nullList(l.ToolCalls), l.ToolsCut,
+		l.Killed, ms(l.Planned()), null(l.Session), l.BelayCode, null(ms(l.FirstToken)), nullList(l.Tools), nullList(l.ToolCalls), l.ToolsCut,
 		ifFallback(l, l.Profile), ifFallback(l, l.Command)}, &f
 }
 
@@ -209,5 +209,5 @@ func (inv *invocation) row() ([]any, *Figures) {
 	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), inv.first.Profile, inv.first.Command, null(inv.model), null(inv.session), string(e.Status),
 		classOf(e), e.ExitCode, nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
 		e.BelayCode, null(e.Parent), null(e.Traceparent), null(e.Name), nullTags(e.Tags), null(e.Project), null(e.Fallback), null(inv.end.machine),
-		null(e.Batch), null(e.Task), nullZero(int64(e.Line))}, &inv.sum
+		null(e.Batch), null(e.Task), null(int64(e.Line))}, &inv.sum
 }

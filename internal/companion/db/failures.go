@@ -178,7 +178,7 @@ func alertRow(l *line) []any {
 	}
 	json.Unmarshal(l.Detail, &detail)
 	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest,
-		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine), null(l.Batch), null(l.Task), nullZero(int64(l.Line))}
+		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine), null(l.Batch), null(l.Task), null(int64(l.Line))}
 }
 
 // handled says that a line is about an error that a program has met and handled itself.

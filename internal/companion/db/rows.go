@@ -112,11 +112,12 @@ func ms(seconds float64) int64 {
 	return 0
 }
 
-func null(s string) any {
-	if s == "" {
+// null is a value, or NULL for that of its type which says nothing.
+func null[T comparable](v T) any {
+	if v == *new(T) {
 		return nil
 	}
-	return s
+	return v
 }
 
 func nullTime(t journal.Time) any {
@@ -126,21 +127,8 @@ func nullTime(t journal.Time) any {
 	return t.UnixMilli()
 }
 
-func nullZero(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
 // nullTags are tags as JSON.
-func nullTags(tags map[string]string) any {
-	if len(tags) == 0 {
-		return nil
-	}
-	data, _ := json.Marshal(tags) // texts always have a form
-	return string(data)
-}
+func nullTags(tags map[string]string) any { return nullJSON(tags, len(tags)) }
 
 // tagsOf reads tags that are on record.
 func tagsOf(text string) (tags map[string]string) {
@@ -151,12 +139,11 @@ func tagsOf(text string) (tags map[string]string) {
 }
 
 // nullList is a list as JSON.
-func nullList[T any](list []T) any {
-	if len(list) == 0 {
-		return nil
-	}
-	data, err := json.Marshal(list)
-	if err != nil {
+func nullList[T any](list []T) any { return nullJSON(list, len(list)) }
+
+func nullJSON(v any, length int) any {
+	data, err := json.Marshal(v)
+	if length == 0 || err != nil {
 		return nil
 	}
 	return string(data)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,12 +71,7 @@ func running(records []supervise.Record) (list []Running) {
 		if !r.IsRun() {
 			continue
 		}
-		at := -1
-		for i := range list {
-			if list[i].Profile == r.Profile && list[i].State == r.State {
-				at = i
-			}
-		}
+		at := slices.IndexFunc(list, func(known Running) bool { return known.Profile == r.Profile && known.State == r.State })
 		if at < 0 {
 			at = len(list)
 			list = append(list, Running{Profile: r.Profile, State: r.State})
