@@ -111,19 +111,23 @@ func fault(e *journal.Entry) bool {
 	return e.Kind == journal.Hook && alert.Counts(string(e.ErrorType), e.Rule, true)
 }
 
+// grouped adds lines up by a key, in the order in which the keys come.
+func grouped[K comparable, S any](lines []line, key func(*line) K, add func(*S, *line)) (order []*S) {
+	sums := map[K]*S{}
+	for i := range lines {
+		k := key(&lines[i])
+		if sums[k] == nil {
+			sums[k] = new(S)
+			order = append(order, sums[k])
+		}
+		add(sums[k], &lines[i])
+	}
+	return order
+}
+
 // upsertInvocations adds the lines up, an invocation a row.
 func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error {
-	sums := map[string]*invocation{}
-	order := make([]*invocation, 0, len(lines))
-	for i := range lines {
-		inv := sums[lines[i].Invocation]
-		if inv == nil {
-			inv = &invocation{}
-			sums[lines[i].Invocation] = inv
-			order = append(order, inv)
-		}
-		inv.add(&lines[i])
-	}
+	order := grouped(lines, func(l *line) string { return l.Invocation }, (*invocation).add)
 	if _, err := invocationRows.insert(ctx, conn, len(order), func(i int) ([]any, *Figures) { return order[i].row() }); err != nil {
 		return err
 	}

@@ -14,25 +14,11 @@ import (
 
 // upsertSessions adds the lines up by session: a failed run sets its session to failed, with the message.
 func (d *DB) upsertSessions(ctx context.Context, conn *sql.Conn, lines []line) error {
-	all := map[[2]string]*session{}
-	var order []*session
-	for i := range lines {
-		e := &lines[i].Entry
-		if e.Session == "" {
-			continue
-		}
-		key := [2]string{e.Profile, e.Session}
-		s := all[key]
-		if s == nil {
-			s = &session{}
-			all[key] = s
-			order = append(order, s)
-		}
-		s.add(&lines[i])
-	}
-	if len(order) == 0 {
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Session == "" })
+	if len(lines) == 0 {
 		return nil
 	}
+	order := grouped(lines, func(l *line) [2]string { return [2]string{l.Profile, l.Session} }, (*session).add)
 	there := d.sessionFiles()
 	_, err := sessionRows.insert(ctx, conn, len(order), func(i int) ([]any, *Figures) { return order[i].row(there) })
 	return err

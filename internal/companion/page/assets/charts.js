@@ -79,7 +79,7 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
   const every = Math.max(1, Math.ceil(times.length / (step === 'hour' ? 12 : 10)));
   const marks = [];
   times.forEach((at, i) => {
-    const text = [label(at, step, true), ...series.filter((s) => s.values[i] !== null && s.values[i] !== undefined && (kind === 'lines' || s.values[i] > 0)).map((s) => `${s.name}: ${format(s.values[i])}`)];
+    const text = [label(at, step, true), ...series.filter((s) => s.values[i] != null && (kind === 'lines' || s.values[i] > 0)).map((s) => `${s.name}: ${format(s.values[i])}`)];
     if (kind === 'bars' && series.length > 1 && text.length > 2) text.push(`together: ${format(sum(i))}`);
     let up = 0;
     marks.push(h('g', { class: 'step', 'data-tip': text.join('\n') },
@@ -96,12 +96,12 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
     const parts = [];
     let open = false;
     s.values.forEach((v, i) => {
-      if (v === null || v === undefined) { open = false; return; }
+      if (v == null) { open = false; return; }
       parts.push(`${open ? 'L' : 'M'}${(x(i) + width / 2).toFixed(1)} ${y(v).toFixed(1)}`);
       open = true;
     });
     return [h('path', { class: 'curve', color: s.color, d: parts.join('') }),
-      times.length <= 62 && s.values.map((v, i) => v !== null && v !== undefined && h('path', { class: 'knot', color: s.color, d: `M${(x(i) + width / 2).toFixed(1)} ${y(v).toFixed(1)}h.01` }))];
+      times.length <= 62 && s.values.map((v, i) => v != null && h('path', { class: 'knot', color: s.color, d: `M${(x(i) + width / 2).toFixed(1)} ${y(v).toFixed(1)}h.01` }))];
   }) : null;
   return h('figure', { class: 'chart', 'data-key': 'chart-' + title },
     h('figcaption', {}, h('h2', {}, title), series.length > 1 && h('ul', { class: 'legend' }, series.map((s) => h('li', {}, h('span', { class: 'swatch', color: s.color, 'aria-hidden': 'true' }), s.name)))),
@@ -114,7 +114,7 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
       h('details', { class: 'asTable' }, h('summary', {}, 'As a table'),
         h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` }, h('table', {}, h('caption', { class: 'unseen' }, title),
           h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, step), series.map((s) => h('th', { scope: 'col', class: 'num' }, s.name)))),
-          h('tbody', {}, times.map((at, i) => h('tr', {}, h('th', { scope: 'row' }, label(at, step, true)), series.map((s) => h('td', { class: 'num' }, s.values[i] === null || s.values[i] === undefined ? '–' : format(s.values[i]))))))))),
+          h('tbody', {}, times.map((at, i) => h('tr', {}, h('th', { scope: 'row' }, label(at, step, true)), series.map((s) => h('td', { class: 'num' }, s.values[i] == null ? '–' : format(s.values[i]))))))))),
     ]);
 }
 

@@ -6,7 +6,7 @@ const svgTags = new Set(['svg', 'g', 'path', 'rect', 'line', 'circle', 'text', '
 export function h(tag, props, ...children) {
   const el = svgTags.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(props || {})) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value == null || value === false) continue;
     if (name === 'width%') el.style.width = value + '%';
     else if (name === 'color') el.dataset.color = value;
     else el.setAttribute(name, value === true ? '' : String(value));
@@ -17,7 +17,7 @@ export function h(tag, props, ...children) {
 
 function add(el, children) {
   for (const c of children) {
-    if (c === null || c === undefined || c === false) continue;
+    if (c == null || c === false) continue;
     if (Array.isArray(c)) add(el, c);
     else el.append(c);
   }

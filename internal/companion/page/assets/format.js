@@ -10,14 +10,14 @@ export const shortID = (id) => (id || '').slice(-8);
 
 /** dollars writes an amount with as many digits as it needs. */
 export function dollars(n, approx) {
-  if (n === null || n === undefined) return '–';
+  if (n == null) return '–';
   const digits = n !== 0 && Math.abs(n) < 0.01 ? 4 : 2;
   return (approx ? '~' : '') + (n < 0 ? '-' : '') + '$' + Math.abs(n).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** span writes milliseconds in two units at most. */
 export function span(ms) {
-  if (ms === null || ms === undefined) return '–';
+  if (ms == null) return '–';
   if (ms === 0) return '0s';
   if (ms < 1000) return `${Math.round(ms)}ms`;
   const s = ms / 1000;
@@ -42,5 +42,5 @@ export function when(t) {
   return day(t) === day(Date.now()) ? clock(t) : `${day(t)} ${clock(t).slice(0, 5)}`;
 }
 export const full = (t) => (t ? `${day(t)} ${clock(t)}` : '');
-export const percent = (x) => (x === null || x === undefined || Number.isNaN(x) ? '–' : `${(100 * x).toFixed(x > 0.995 && x < 1 ? 2 : 1).replace(/\.0$/, '')} %`);
+export const percent = (x) => (x == null || Number.isNaN(x) ? '–' : `${(100 * x).toFixed(x > 0.995 && x < 1 ? 2 : 1).replace(/\.0$/, '')} %`);
 export const tail = (path) => (path || '').replace(/\/+$/, '').split('/').pop() || path || '';

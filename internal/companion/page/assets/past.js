@@ -29,7 +29,7 @@ export function badge(r) {
 }
 
 /** cost is that of a run, as far as it is known. */
-export const cost = (u) => (u.total_cost_usd === null || u.total_cost_usd === undefined ? '' : u.total_cost_usd === 0 && !u.input_tokens && !u.output_tokens ? '' : dollars(u.total_cost_usd, u.estimated));
+export const cost = (u) => (u.total_cost_usd == null ? '' : u.total_cost_usd === 0 && !u.input_tokens && !u.output_tokens ? '' : dollars(u.total_cost_usd, u.estimated));
 
 export function table(name, columns, rows, none) {
   if (!rows.length) return h('p', { class: 'quiet empty' }, none);
