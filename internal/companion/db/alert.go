@@ -98,29 +98,22 @@ func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok 
 	if oldest := now.Add(-maxAge); since.Before(oldest) {
 		since = oldest
 	}
-	err = d.write(ctx, func(conn *sql.Conn) error {
-		row := conn.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
-			AND tries < ? AND timestamp >= ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
-			now.Add(claimedFor).UnixMilli(), maxTries, since.UnixMilli(), now.UnixMilli())
-		var err error
-		if a, err = scanAlert(row); err == sql.ErrNoRows {
-			return nil
-		}
-		ok = err == nil
-		return err
-	})
-	return a, ok, err
+	row := d.sql.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
+		AND tries < ? AND timestamp >= ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
+		now.Add(claimedFor).UnixMilli(), maxTries, since.UnixMilli(), now.UnixMilli())
+	if a, err = scanAlert(row); err == sql.ErrNoRows {
+		return a, false, nil
+	}
+	return a, err == nil, err
 }
 
 // Delivered records how a delivery went. An alert whose delivery failed can be claimed again after a while.
 func (d *DB) Delivered(ctx context.Context, a Alert, now time.Time, trouble error) error {
-	return d.write(ctx, func(conn *sql.Conn) error {
-		if trouble == nil {
-			_, err := conn.ExecContext(ctx, "UPDATE alerts SET delivered = ?, trouble = NULL WHERE id = ?", now.UnixMilli(), a.ID)
-			return err
-		}
-		pause := time.Second << min(a.Tries, 6)
-		_, err := conn.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), redact.Text(trouble.Error()), a.ID)
+	if trouble == nil {
+		_, err := d.sql.ExecContext(ctx, "UPDATE alerts SET delivered = ?, trouble = NULL WHERE id = ?", now.UnixMilli(), a.ID)
 		return err
-	})
+	}
+	pause := time.Second << min(a.Tries, 6)
+	_, err := d.sql.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), redact.Text(trouble.Error()), a.ID)
+	return err
 }

@@ -83,15 +83,12 @@ func (d *DB) Sent(ctx context.Context, runs []Unsent, rejected int64) error {
 }
 
 // ClearOutbox empties the outbox and returns how many runs were in it.
-func (d *DB) ClearOutbox(ctx context.Context) (n int64, err error) {
-	err = d.write(ctx, func(conn *sql.Conn) error {
-		res, err := conn.ExecContext(ctx, "DELETE FROM outbox")
-		if err == nil {
-			n, err = res.RowsAffected()
-		}
-		return err
-	})
-	return n, err
+func (d *DB) ClearOutbox(ctx context.Context) (int64, error) {
+	res, err := d.sql.ExecContext(ctx, "DELETE FROM outbox")
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // Exporter is what is known of the sending of telemetry.
@@ -121,22 +118,18 @@ func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
 func (d *DB) BeginExport(ctx context.Context) error {
 	var id [16]byte
 	rand.Read(id[:])
-	return d.write(ctx, func(conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "INSERT INTO exporter (id, instance) VALUES (1, ?) ON CONFLICT DO NOTHING", hex.EncodeToString(id[:]))
-		return err
-	})
+	_, err := d.sql.ExecContext(ctx, "INSERT INTO exporter (id, instance) VALUES (1, ?) ON CONFLICT DO NOTHING", hex.EncodeToString(id[:]))
+	return err
 }
 
 // NoteExport puts on record why telemetry could not be sent; nil that it could.
 func (d *DB) NoteExport(ctx context.Context, trouble error) error {
-	return d.write(ctx, func(conn *sql.Conn) error {
-		if trouble == nil {
-			_, err := conn.ExecContext(ctx, "UPDATE exporter SET trouble = NULL, troubled = NULL WHERE trouble IS NOT NULL")
-			return err
-		}
-		_, err := conn.ExecContext(ctx, "UPDATE exporter SET trouble = ?, troubled = ?", trouble.Error(), time.Now().UnixMilli())
+	if trouble == nil {
+		_, err := d.sql.ExecContext(ctx, "UPDATE exporter SET trouble = NULL, troubled = NULL WHERE trouble IS NOT NULL")
 		return err
-	})
+	}
+	_, err := d.sql.ExecContext(ctx, "UPDATE exporter SET trouble = ?, troubled = ?", trouble.Error(), time.Now().UnixMilli())
+	return err
 }
 
 // exportPoll is how often a process looks whether it is its turn to send.
