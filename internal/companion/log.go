@@ -35,10 +35,12 @@ func (q *question) log(ctx context.Context) error {
 	if q.filter.Invocation != "" {
 		return q.story(ctx)
 	}
-	if q.on("follow") {
-		return q.follow(ctx, attempts)
-	}
-	if attempts {
+	switch {
+	case q.on("follow") && attempts:
+		return follow(ctx, q, q.db.Attempts, q.attempts(), func(a db.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
+	case q.on("follow"):
+		return follow(ctx, q, q.db.Invocations, q.runs(), func(i db.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
+	case attempts:
 		list, err := q.db.Attempts(ctx, q.filter)
 		return errors.Join(err, q.attempts().write(q, list))
 	}
