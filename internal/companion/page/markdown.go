@@ -1,11 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/actions"
+	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -21,40 +23,29 @@ func (r *Report) Markdown() string {
 	t := r.Health.Total
 	b.WriteString("\n| runs | succeeded | attempts | waited | cost | lost to failures |\n|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %d | %s | %d | %s | %s | %s |\n", t.Runs, share(t.Succeeded, t.Runs), t.Attempts, printable.Span(time.Duration(t.WaitMS)*time.Millisecond), money(r.Spend.Total), printable.Dollars(r.Spend.Total.Lost))
-	if groups := r.Spend.Groups; len(groups) > 0 {
-		b.WriteString("\n| model | runs | input tokens | output tokens | cost |\n|---|--:|--:|--:|--:|\n")
-		for _, g := range first(groups) {
-			fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", actions.Code(orNone(g.Key)), g.Runs, g.Input+g.CacheRead+g.CacheMade, g.Output, money(g))
-		}
-	}
-	if profiles := r.Health.Profiles; len(profiles) > 0 {
-		b.WriteString("\n| profile | runs | succeeded | attempts | waited |\n|---|--:|--:|--:|--:|\n")
-		for _, p := range first(profiles) {
-			fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", actions.Code(orNone(p.Key)), p.Runs, share(p.Succeeded, p.Runs), p.Attempts, printable.Span(time.Duration(p.WaitMS)*time.Millisecond))
-		}
-	}
-	if classes := r.Health.Classes; len(classes) > 0 {
-		b.WriteString("\n| failed attempts by class | |\n|---|--:|\n")
-		for _, c := range first(classes) {
-			fmt.Fprintf(&b, "| %s | %d |\n", actions.Code(c.Class), c.N)
-		}
-	}
-	if failed := r.Failed.Runs; len(failed) > 0 {
-		b.WriteString("\n| ended | command | class | error |\n|---|---|---|---|\n")
-		for _, f := range first(failed) {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Ended.Local().Format("2006-01-02 15:04"), actions.Code(f.Command), actions.Code(string(f.Class)), actions.Code(f.Error))
-		}
-	}
+	table(&b, "| model | runs | input tokens | output tokens | cost |\n|---|--:|--:|--:|--:|", r.Spend.Groups, func(g view.Sum) string {
+		return fmt.Sprintf("| %s | %d | %d | %d | %s |", actions.Code(cmp.Or(g.Key, "–")), g.Runs, g.Input+g.CacheRead+g.CacheMade, g.Output, money(g))
+	})
+	table(&b, "| profile | runs | succeeded | attempts | waited |\n|---|--:|--:|--:|--:|", r.Health.Profiles, func(p view.Reliability) string {
+		return fmt.Sprintf("| %s | %d | %s | %d | %s |", actions.Code(cmp.Or(p.Key, "–")), p.Runs, share(p.Succeeded, p.Runs), p.Attempts, printable.Span(time.Duration(p.WaitMS)*time.Millisecond))
+	})
+	table(&b, "| failed attempts by class | |\n|---|--:|", r.Health.Classes, func(c view.ClassCount) string {
+		return fmt.Sprintf("| %s | %d |", actions.Code(c.Class), c.N)
+	})
+	table(&b, "| ended | command | class | error |\n|---|---|---|---|", r.Failed.Runs, func(f db.Invocation) string {
+		return fmt.Sprintf("| %s | %s | %s | %s |", f.Ended.Local().Format("2006-01-02 15:04"), actions.Code(f.Command), actions.Code(string(f.Class)), actions.Code(f.Error))
+	})
 	return b.String()
 }
 
-func first[T any](list []T) []T { return list[:min(len(list), mostRows)] }
-
-func orNone(key string) string {
-	if key == "" {
-		return "–"
+// table writes the first rows of a list, if there are any.
+func table[T any](b *strings.Builder, heading string, list []T, row func(T) string) {
+	for i, one := range list[:min(len(list), mostRows)] {
+		if i == 0 {
+			b.WriteString("\n" + heading + "\n")
+		}
+		b.WriteString(row(one) + "\n")
 	}
-	return key
 }
 
 // share is a part of all, in percent.
