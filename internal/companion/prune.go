@@ -69,8 +69,7 @@ func (q *question) prune(ctx context.Context) (err error) {
 
 // parseSize reads 500MB, 1.5GB, 100000.
 func parseSize(text string) (int64, error) {
-	number, factor := strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(text), "IB", "B")), 1.0
-	number = strings.ReplaceAll(number, "IB", "B")
+	number, factor := strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(text)), "IB", "B"), 1.0
 	for i := len(term.SizeUnits) - 1; i >= 0; i-- {
 		if rest, ok := strings.CutSuffix(number, term.SizeUnits[i]); ok {
 			number, factor = strings.TrimSpace(rest), math.Pow(1024, float64(i))

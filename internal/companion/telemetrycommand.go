@@ -3,6 +3,7 @@
 package companion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,12 +86,7 @@ func telemetryCommand(ctx context.Context, from caller, args *arguments) (int, e
 
 // endpointSet says that the environment names a receiver.
 func endpointSet() bool {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
-		if os.Getenv(name) != "" {
-			return true
-		}
-	}
-	return false
+	return cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")) != ""
 }
 
 // kinds is what the registry knows of profiles.

@@ -162,10 +162,7 @@ func byHand(l *line) []any {
 		Reason string `json:"reason"`
 	}
 	json.Unmarshal(l.Detail, &detail)
-	if detail.User == "" {
-		detail.User = "by hand"
-	}
-	return []any{l.Timestamp.UnixMilli(), detail.User, l.Event, l.Gate, null(l.Invocation), null(l.Session), nil, null(detail.Reason), nil, nil, nil,
+	return []any{l.Timestamp.UnixMilli(), cmp.Or(detail.User, "by hand"), l.Event, l.Gate, null(l.Invocation), null(l.Session), nil, null(detail.Reason), nil, nil, nil,
 		null(string(l.Detail)), l.digest, null(l.machine)}
 }
 

@@ -7,6 +7,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -210,10 +211,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 
 // asset answers with a file of the page.
 func asset(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/")
-	if name == "" {
-		name = "index.html"
-	}
+	name := cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")
 	data, err := assets.ReadFile("assets/" + name)
 	if err != nil || strings.Contains(name, "/") || r.URL.RawPath != "" {
 		refuse(w, http.StatusNotFound, message.PageNotFound())

@@ -66,10 +66,7 @@ func now(r supervise.Record, at time.Time) string {
 	case r.State == supervise.StateWaiting:
 		return message.WaitingState(max(0, r.Until.Sub(at)+time.Second-1).Truncate(time.Second), clock(r.Until, at), r.Reason)
 	}
-	text := r.Activity
-	if text == "" {
-		text = "running"
-	}
+	text := cmp.Or(r.Activity, "running")
 	if r.Attempt > 1 {
 		text += fmt.Sprintf(" (attempt %d)", r.Attempt)
 	}
