@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -38,7 +39,7 @@ type fleetWatch struct {
 
 // newFleetWatch makes one of what is so now.
 func newFleetWatch(ctx context.Context, s *store.Store) *fleetWatch {
-	w := &fleetWatch{store: s, now: view.Now{Runs: []view.Run{}, Ended: []view.Ended{}, Gates: []view.Gate{}, Budgets: []overview.Budget{}, Fleet: true}}
+	w := &fleetWatch{store: s, now: nothingRuns()}
 	w.look(ctx)
 	return w
 }
@@ -104,8 +105,12 @@ func (w *fleetWatch) look(ctx context.Context) {
 	}
 }
 
+func nothingRuns() view.Now {
+	return view.Now{Runs: []view.Run{}, Ended: []spool.Header{}, Gates: []view.Gate{}, Budgets: []overview.Budget{}, Fleet: true}
+}
+
 func (w *fleetWatch) ask(ctx context.Context) (now view.Now, stamp string, err error) {
-	now = view.Now{Runs: []view.Run{}, Ended: []view.Ended{}, Gates: []view.Gate{}, Budgets: []overview.Budget{}, Fleet: true}
+	now = nothingRuns()
 	runs, err := fleetRuns(ctx, w.store)
 	if err != nil {
 		return now, "", err

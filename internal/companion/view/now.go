@@ -15,7 +15,7 @@ import (
 // Now is what runs and waits, and what keeps it waiting.
 type Now struct {
 	Runs    []Run             `json:"runs"`
-	Ended   []Ended           `json:"ended"` // detached runs whose output was not shown yet
+	Ended   []spool.Header    `json:"ended"` // detached runs whose output was not shown yet
 	Gates   []Gate            `json:"gates"`
 	Budgets []overview.Budget `json:"budgets"`
 	Trouble string            `json:"trouble,omitempty"` // a part that could not be had
@@ -32,16 +32,6 @@ type Run struct {
 	Left     []int         `json:"left_running,omitempty"`
 	Machine  string        `json:"machine,omitempty"` // in a fleet
 	Tail     bool          `json:"tail,omitempty"`    // what it prints can be shown
-}
-
-// Ended is a detached run that is over.
-type Ended struct {
-	ID       string       `json:"id"`
-	Command  string       `json:"command"`
-	Name     string       `json:"name,omitempty"`
-	Started  journal.Time `json:"started"`
-	Ended    journal.Time `json:"ended"`
-	ExitCode int          `json:"exit_code"`
 }
 
 // Gate is a gate that is not healthy, or full.
@@ -61,7 +51,7 @@ func (s *Source) Now() Now {
 	if s.Fleet != nil {
 		return s.Fleet.Now()
 	}
-	n := Now{Runs: []Run{}, Ended: []Ended{}, Gates: []Gate{}, Budgets: []overview.Budget{}}
+	n := Now{Runs: []Run{}, Ended: []spool.Header{}, Gates: []Gate{}, Budgets: []overview.Budget{}}
 	spools, _ := s.State.Spools().List() // what cannot be read is not what is asked for
 	runs, err := overview.Runs(s.State.Records())
 	trouble := []error{err}
@@ -70,7 +60,7 @@ func (s *Source) Now() Now {
 	}
 	for _, h := range spools {
 		if !h.Ended.IsZero() {
-			n.Ended = append(n.Ended, Ended{h.ID, h.Command, h.Name, journal.Time{Time: h.Started}, journal.Time{Time: h.Ended}, h.ExitCode})
+			n.Ended = append(n.Ended, h)
 		}
 	}
 	gates, err := overview.Gates(s.State)
