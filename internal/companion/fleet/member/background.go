@@ -45,10 +45,8 @@ func (s *session) shipLog(ctx context.Context) {
 		default:
 			failures = 0
 		}
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, pause) != nil {
 			return
-		case <-time.After(pause):
 		}
 	}
 }
@@ -146,10 +144,8 @@ func (s *session) shareRuns(ctx context.Context) {
 				s.sayOnce(message.FleetLocalTrouble("what is running", err))
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, runsEvery) != nil {
 			return
-		case <-time.After(runsEvery):
 		}
 		select {
 		case <-ctx.Done():

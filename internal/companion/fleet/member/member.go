@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
 )
 
 // Member is a machine that takes part.
@@ -89,10 +90,8 @@ func (m *Member) Run(ctx context.Context) error {
 		default:
 			t.note(err, keep.joined)
 		}
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, t.next(lasted)) != nil {
 			return nil
-		case <-time.After(t.next(lasted)):
 		}
 	}
 }

@@ -169,12 +169,10 @@ func (s *slots) isLeased(path string) bool {
 // leaseHeld leases the slot of a file that a run holds, if its key is known: by the run's record it is not, unless its name says so.
 func (s *slots) leaseHeld(ctx context.Context, path string) error {
 	base := strings.TrimSuffix(filepath.Base(path), ".slot")
-	key, number, _ := strings.Cut(base, ".")
-	if at := strings.LastIndexByte(base, '.'); at >= 0 {
-		key, number = base[:at], base[at+1:]
-	}
-	index, err := strconv.Atoi(number)
-	if err != nil || gatefile.Name(key) != key {
+	at := max(0, strings.LastIndexByte(base, '.'))
+	key := base[:at]
+	index, err := strconv.Atoi(strings.TrimPrefix(base[at:], "."))
+	if err != nil || key == "" || gatefile.Name(key) != key {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
