@@ -35,7 +35,7 @@ func mcpCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	}
 	o := h.Options
 	o.Stdin, o.Stdout, o.Stderr = from.In, from.Out.Raw(), from.Err
-	o.Remote, o.PathError = connectionTo(remote.Options{Name: o.Name, URL: at, Legacy: h.Transport == "sse", Headers: headers, Secrets: secrets})
+	o.Remote, o.PathError = remote.New(remote.Options{Name: o.Name, URL: at, Legacy: h.Transport == "sse", Headers: headers, Secrets: secrets}, os.LookupEnv)
 	recorder := host.Open(&o, h.Labels, secrets, from.detachFold)
 	defer recorder.Close()
 	if h.NoGate {
@@ -43,8 +43,6 @@ func mcpCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	}
 	return runProxy(ctx, mcp.New(o)), nil
 }
-
-func connectionTo(opt remote.Options) (mcp.Remote, error) { return remote.New(opt, os.LookupEnv) }
 
 // headersOf are the headers that the flags name.
 func headersOf(a host.Address) (list []remote.Header) {

@@ -84,8 +84,8 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 		return 0, message.Error(fmt.Sprintf("cannot start belay run: %v", err), err)
 	}
 	api.Close()
-	rep := newReport(r.script, begun, api, readResult(result), code)
-	return code, r.write(from, rep)
+	return code, r.write(from, &rehearsalReport{script: r.script, begun: begun, requests: api.Requests(), unused: api.Unused(),
+		result: readResult(result), exitCode: code})
 }
 
 // write puts the report where it was asked for.

@@ -24,10 +24,6 @@ type rehearsalReport struct {
 	exitCode int
 }
 
-func newReport(script string, begun time.Time, api *rehearse.API, result json.RawMessage, code int) *rehearsalReport {
-	return &rehearsalReport{script: script, begun: begun, requests: api.Requests(), unused: api.Unused(), result: result, exitCode: code}
-}
-
 // requestJSON is one request in the report's form for programs. Fields are only ever added.
 type requestJSON struct {
 	At      time.Time      `json:"at"`

@@ -40,7 +40,7 @@ func (q *question) stats(ctx context.Context) error {
 		if q.on("fleet") && q.filter.Machine == "" {
 			groups = slices.Insert(groups, 1, db.ByMachine)
 		}
-		if asked := asCSV || q.json; asked {
+		if asCSV || q.json {
 			groups = groups[:1]
 		}
 	}

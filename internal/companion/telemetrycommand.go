@@ -79,7 +79,8 @@ func telemetryCommand(ctx context.Context, from caller, args *arguments) (int, e
 		code = codeFailed
 	}
 	if q.json {
-		return code, term.JSON(q.out, telemetryState(own.Telemetry, &settings, after, sent))
+		return code, term.JSON(q.out, telemetryJSON{Setting: own.Telemetry, Disabled: settings.Disabled, Traces: targetOf(settings.Traces), Metrics: targetOf(settings.Metrics),
+			SentNow: sent.Runs, Spans: sent.Spans, Waiting: after.Waiting, Sent: after.Sent, Rejected: after.Rejected, LastSent: after.LastSent, Error: after.Trouble, ErrorAt: after.Troubled})
 	}
 	return code, q.telemetryText(own.Telemetry, &settings, after, sent)
 }
@@ -207,11 +208,6 @@ type telemetryJSON struct {
 	LastSent *time.Time  `json:"last_sent"`
 	Error    string      `json:"error,omitempty"` // of the last time
 	ErrorAt  *time.Time  `json:"error_at,omitempty"`
-}
-
-func telemetryState(on bool, s *telemetry.Settings, e db.Exporter, sent telemetry.Sent) telemetryJSON {
-	return telemetryJSON{Setting: on, Disabled: s.Disabled, Traces: targetOf(s.Traces), Metrics: targetOf(s.Metrics), SentNow: sent.Runs, Spans: sent.Spans, Waiting: e.Waiting,
-		Sent: e.Sent, Rejected: e.Rejected, LastSent: e.LastSent, Error: e.Trouble, ErrorAt: e.Troubled}
 }
 
 func targetOf(t *telemetry.Target) *targetJSON {

@@ -17,13 +17,11 @@ const maxTickets = 64
 // digests are kept, so that a look-up tells nothing by the time it takes.
 type access struct {
 	mu       sync.Mutex
-	tickets  map[[sha256.Size]byte]time.Time // when each ends
-	sessions map[[sha256.Size]byte]bool
+	tickets  map[digest]time.Time // when each ends
+	sessions map[digest]bool
 }
 
-func newAccess() *access {
-	return &access{tickets: map[[sha256.Size]byte]time.Time{}, sessions: map[[sha256.Size]byte]bool{}}
-}
+type digest = [sha256.Size]byte
 
 // ticket makes one.
 func (d *access) ticket() string {

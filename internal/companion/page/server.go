@@ -67,7 +67,7 @@ type Server struct {
 
 // New returns a server that is ready to be asked.
 func New(o Options) *Server {
-	s := &Server{Options: o, access: newAccess(), feed: newFeed(o.Source), tails: make(chan struct{}, maxTails)}
+	s := &Server{Options: o, access: &access{tickets: map[digest]time.Time{}, sessions: map[digest]bool{}}, feed: newFeed(o.Source), tails: make(chan struct{}, maxTails)}
 	s.touch()
 	return s
 }

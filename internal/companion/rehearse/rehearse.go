@@ -73,7 +73,7 @@ func (o Options) Start(script string) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}}
+	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}, sessions: map[string]*cursor{}}
 	a.ctx, a.end = context.WithCancel(context.Background())
 	for _, step := range parsed.Steps {
 		if step.UsageLimit {

@@ -70,15 +70,10 @@ func (a *API) cursorOf(session string) *cursor {
 	if !a.cursor.script.PerSession {
 		return a.cursor
 	}
-	if a.sessions == nil {
-		a.sessions = map[string]*cursor{}
+	if a.sessions[session] == nil {
+		a.sessions[session] = &cursor{script: a.cursor.script}
 	}
-	c := a.sessions[session]
-	if c == nil {
-		c = &cursor{script: a.cursor.script}
-		a.sessions[session] = c
-	}
-	return c
+	return a.sessions[session]
 }
 
 func vendorOf(r *http.Request) vendor {
