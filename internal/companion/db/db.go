@@ -6,7 +6,7 @@
 // they are killed, because how far the log has been read stands in the same transaction as the rows. Nothing here takes a
 // lock that a run takes.
 //
-// The other methods answer questions: [DB.Invocations], [DB.Story], [DB.Events], [DB.Stats], [DB.Sessions], [DB.Alerts],
+// The other methods answer questions: [DB.Invocations], [DB.Attempts], [DB.Events], [DB.Stats], [DB.Sessions], [DB.Alerts],
 // [DB.Audit]. [DB.Prune] removes what is old.
 package db
 

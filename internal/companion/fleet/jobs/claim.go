@@ -14,7 +14,7 @@ type claimed struct {
 	fence
 	batch, task, hash string
 	needs             []string
-	payload           []byte // nil if it is large: see fetch.go
+	payload           []byte // nil if it is large: see payload
 	size              int64  // of the payload
 	session           string // in which it was begun on this machine; empty if there is none
 	begun             string
