@@ -66,7 +66,7 @@ func (g *GitHub) query(op *operation, field string) (value any, problem object) 
 		}
 		return nil, noNode(text(op.args["id"]), field)
 	case "search":
-		return op.page(g.nodes(g.search(text(op.args["query"])))), nil
+		return op.page(each(g.search(text(op.args["query"])), g.issueNode)), nil
 	case "viewer":
 		return userNode(githubUser), nil
 	case "user":
@@ -85,7 +85,7 @@ func (g *GitHub) query(op *operation, field string) (value any, problem object) 
 func (g *GitHub) queryRepository(op *operation) (value any, problem object) {
 	r := g.repo(text(op.args["owner"]) + "/" + cmp.Or(text(op.args["repo"]), text(op.args["name"])))
 	node := g.repoNode(r)
-	node["issues"], node["pullRequests"] = op.page(g.nodes(r.list(false, op.args))), op.page(g.nodes(r.list(true, op.args)))
+	node["issues"], node["pullRequests"] = op.page(each(r.list(false, op.args), g.issueNode)), op.page(each(r.list(true, op.args), g.issueNode))
 	for _, m := range labelForm.FindAllStringSubmatch(op.query, -1) { // older versions of gh ask for each label by its name
 		for _, l := range labelNodes(r.name, r.labels) {
 			if strings.EqualFold(text(l["name"]), m[2]) {
@@ -125,11 +125,10 @@ func (g *GitHub) repoNode(r *repository) object {
 	}
 }
 
-func labelNodes(repository string, names []string) (list []object) {
-	for _, name := range names {
-		list = append(list, object{"__typename": "Label", "id": "L_" + repository + "#" + name, "name": name, "color": "ededed", "description": ""})
-	}
-	return list
+func labelNodes(repository string, names []string) []object {
+	return each(names, func(name string) object {
+		return object{"__typename": "Label", "id": "L_" + repository + "#" + name, "name": name, "color": "ededed", "description": ""}
+	})
 }
 
 // list are the issues or the pull requests of a repository that fit what was asked for, the newest first.
@@ -140,14 +139,6 @@ func (r *repository) list(pulls bool, args object) (list []*Issue) {
 			(by == "" || by == i.Author) && (head == "" || head == i.Head) && (base == "" || base == i.Base) {
 			list = append(list, i)
 		}
-	}
-	return list
-}
-
-func (g *GitHub) nodes(issues []*Issue) []object {
-	list := make([]object, len(issues))
-	for n, i := range issues {
-		list[n] = g.issueNode(i)
 	}
 	return list
 }
@@ -189,21 +180,16 @@ func (g *GitHub) repoSummary(name string) object {
 }
 
 func (i *Issue) comments() object {
-	var list []object
-	for _, c := range i.Comments {
-		list = append(list, object{"id": c.id(), "body": c.Body, "author": userNode(c.Author),
+	return connection(each(i.Comments, func(c Comment) object {
+		return object{"id": c.id(), "body": c.Body, "author": userNode(c.Author),
 			"authorAssociation": "OWNER", "createdAt": stamp(c.Created), "includesCreatedEdit": false, "isMinimized": false, "minimizedReason": "",
-			"reactionGroups": []object{}, "url": c.url(i), "viewerDidAuthor": c.Author == githubUser})
-	}
-	return connection(list)
+			"reactionGroups": []object{}, "url": c.url(i), "viewerDidAuthor": c.Author == githubUser}
+	}))
 }
 
 // connection is a list as GraphQL has it.
 func connection(nodes []object) object {
-	edges := []object{}
-	for _, n := range nodes {
-		edges = append(edges, object{"node": n})
-	}
+	edges := each(nodes, func(node object) object { return object{"node": node} })
 	return object{"nodes": append([]object{}, nodes...), "edges": edges, "totalCount": len(nodes), "pageInfo": object{"hasNextPage": false, "endCursor": ""}}
 }
 

@@ -31,7 +31,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 	case parts[0] == "zen":
 		return reply{status: 200, header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, chunks: [][]byte{[]byte("Keep it logically awesome.")}}
 	case parts[0] == "search" && len(parts) == 2:
-		list := restIssues(g.search(r.URL.Query().Get("q")))
+		list := each(g.search(r.URL.Query().Get("q")), restIssue)
 		return githubReply(200, object{"total_count": len(list), "incomplete_results": false, "items": list})
 	case parts[0] != "repos" || len(parts) < 3:
 		return restError(404, "Not Found")
@@ -50,7 +50,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 	case what == "pulls" && post:
 		return githubReply(201, restIssue(g.create(repo, Issue{Title: in.Title, Body: in.Body, PullRequest: true, Head: in.Head, Base: in.Base})))
 	case what == "issues" || what == "pulls":
-		return page(r.URL, restIssues(repo.restList(what == "pulls", r.URL.Query())))
+		return page(r.URL, each(repo.restList(what == "pulls", r.URL.Query()), restIssue))
 	case what == "labels" && post:
 		if slices.Contains(repo.labels, in.Name) {
 			return restError(422, "Validation Failed", object{"resource": "Label", "field": "name", "code": "already_exists"})
@@ -58,11 +58,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 		repo.labels = append(repo.labels, in.Name)
 		return githubReply(201, object{"name": in.Name, "color": "ededed"})
 	case what == "labels":
-		var list []object
-		for _, l := range repo.labels {
-			list = append(list, object{"name": l, "color": "ededed"})
-		}
-		return page(r.URL, list)
+		return page(r.URL, each(repo.labels, func(label string) object { return object{"name": label, "color": "ededed"} }))
 	case len(rest) == 3 && rest[0] == "check-runs":
 		return githubReply(200, []object{})
 	case strings.HasPrefix(what, "actions/"):
@@ -90,11 +86,7 @@ func (g *GitHub) restOne(r *http.Request, i *Issue, rest []string, title, body, 
 		c := g.comment(i, body)
 		return githubReply(201, restComment(i, &c))
 	case what == "comments":
-		var list []object
-		for n := range i.Comments {
-			list = append(list, restComment(i, &i.Comments[n]))
-		}
-		return page(r.URL, list)
+		return page(r.URL, each(i.Comments, func(c Comment) object { return restComment(i, &c) }))
 	}
 	return restError(404, "Not Found")
 }
@@ -149,19 +141,17 @@ func (r *repository) restList(pulls bool, q url.Values) (list []*Issue) {
 	return list
 }
 
-func restIssues(issues []*Issue) []object {
-	list := make([]object, len(issues))
-	for n, i := range issues {
-		list[n] = restIssue(i)
+// each makes an object of each of a list.
+func each[T any](list []T, form func(T) object) []object {
+	objects := make([]object, len(list))
+	for i, one := range list {
+		objects[i] = form(one)
 	}
-	return list
+	return objects
 }
 
 func restIssue(i *Issue) object {
-	labels := []object{}
-	for _, l := range i.Labels {
-		labels = append(labels, object{"name": l})
-	}
+	labels := each(i.Labels, func(label string) object { return object{"name": label} })
 	o := object{"id": i.Number, "node_id": i.id(), "number": i.Number, "title": i.Title, "body": i.Body, "state": strings.ToLower(i.State),
 		"html_url": i.url(), "user": object{"login": i.Author}, "labels": labels, "comments": len(i.Comments), "created_at": stamp(i.Created), "updated_at": stamp(i.Created)}
 	if i.PullRequest {
