@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
@@ -34,23 +33,19 @@ const demoScript = `
 // demo shows belay at work. It runs every command that it prints, exactly as printed.
 type demo struct {
 	from  caller
-	out   *syncWriter
 	env   []string
 	dir   string // where the commands run
 	state string
 	look  term.Look
 }
 
-// interrupted ends the demo with an exit code and no message.
-type interrupted struct{ code int }
-
-func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
-
-// exited says that a command of the demo has failed.
+// exited says that a command of the demo has failed, or was interrupted, which ends the demo with its exit code and no message.
 type exited struct {
 	command string
 	code    int
 }
+
+func (e exited) interrupted() bool { return e.code > 128 }
 
 func (e exited) Error() string {
 	return fmt.Sprintf("the demo failed: belay %s exited %d", e.command, e.code)
@@ -62,7 +57,7 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 		return 0, err
 	}
 	defer api.Close()
-	d := &demo{from: from, out: &syncWriter{to: from.Out}, dir: api.Dir(), look: term.LookOf(from.Out)}
+	d := &demo{from: from, dir: api.Dir(), look: term.LookOf(from.Out)}
 	if d.state, err = demoState(); err != nil {
 		return 0, err
 	}
@@ -72,8 +67,8 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 	}
 	d.env = d.environ(api, bin)
 	err = d.play(ctx)
-	if i, ok := errors.AsType[interrupted](err); ok {
-		return i.code, nil
+	if e, ok := errors.AsType[exited](err); ok && e.interrupted() {
+		return e.code, nil
 	}
 	return 0, err
 }
@@ -114,8 +109,8 @@ or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200'
 func (d *demo) outage(ctx context.Context) error {
 	const gate = `--gate api --breaker-failures 3 --breaker-open 3s`
 	for range 2 {
-		var failed exited
-		if err := d.run(ctx, `run `+gate+` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
+		err := d.run(ctx, `run `+gate+` --max-retries 0 -- ask "Are you there?"`)
+		if e, ok := errors.AsType[exited](err); !ok || e.interrupted() {
 			return cmp.Or(err, message.Error("the demo failed: every call succeeded"))
 		}
 	}
@@ -128,7 +123,7 @@ func (d *demo) outage(ctx context.Context) error {
 	if seen := d.waitUntilOpen(ctx, over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
-		io.WriteString(d.out, seen)
+		io.WriteString(d.from.Out, seen)
 		d.tell(`   Back in the first one, when the time is up:`)
 	}
 	<-over
@@ -169,11 +164,11 @@ func (d *demo) environ(api *rehearse.API, bin string) []string {
 // run shows a command of belay and runs it.
 func (d *demo) run(ctx context.Context, command string) error {
 	d.shows(command)
-	return d.start(ctx, command, d.out, d.out)
+	return d.start(ctx, command, d.from.Out, d.from.Out)
 }
 
 func (d *demo) shows(command string) {
-	d.look.Palette.Text(d.out, term.Strong, "$ belay "+command+"\n")
+	d.look.Palette.Text(d.from.Out, term.Strong, "$ belay "+command+"\n")
 }
 
 // start runs a command of belay.
@@ -184,8 +179,6 @@ func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writ
 	switch {
 	case err != nil:
 		return err
-	case code > 128:
-		return interrupted{code}
 	case code != 0:
 		return exited{command, code}
 	}
@@ -193,19 +186,7 @@ func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writ
 }
 
 func (d *demo) tell(text string) {
-	d.look.Palette.Text(d.out, term.Accent, "\n"+text+"\n")
-}
-
-// syncWriter lets several commands share a writer, a write at a time.
-type syncWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *syncWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
+	d.look.Palette.Text(d.from.Out, term.Accent, "\n"+text+"\n")
 }
 
 // splitCommand splits a command at spaces outside of double quotes; there is no shell.

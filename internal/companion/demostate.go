@@ -102,7 +102,7 @@ func (d *demo) showLog() error {
 			WaitTime  float64   `json:"wait_time"`
 		}
 		if err := dec.Decode(&e); err == io.EOF {
-			return term.Sheet{Columns: demoColumns, Rows: rows}.WriteAs(d.out, d.look)
+			return term.Sheet{Columns: demoColumns, Rows: rows}.WriteAs(d.from.Out, d.look)
 		} else if err != nil {
 			return err
 		}
