@@ -48,22 +48,10 @@ func newQuestion(from caller, args *arguments) *question {
 
 // ask checks the flags, opens the record and brings it up to date.
 func (q *question) ask(ctx context.Context) error {
-	if err := q.times(); err != nil {
-		return err
-	}
-	if err := q.labels(); err != nil {
-		return err
-	}
-	if c := q.filter.Class; c != "" && c != db.Failed {
-		if _, err := verdict.ParseClass(c); err != nil {
-			return &usageError{err: message.Error(fmt.Sprintf("--class: %v, or failed for all but ok", err))}
+	for _, check := range []func() error{q.times, q.labels, q.check, q.checkFleet} {
+		if err := check(); err != nil {
+			return err
 		}
-	}
-	if err := q.check(); err != nil {
-		return err
-	}
-	if err := q.checkFleet(); err != nil {
-		return err
 	}
 	if q.has("n") {
 		n, err := strconv.Atoi(q.text("n"))
@@ -75,7 +63,7 @@ func (q *question) ask(ctx context.Context) error {
 	return q.open(ctx)
 }
 
-// labels reads the flags that choose runs by their labels.
+// labels reads the flags that choose runs by their labels and their class.
 func (q *question) labels() (err error) {
 	q.filter.Name = q.text("name")
 	if text := q.text("tag"); text != "" {
@@ -92,6 +80,11 @@ func (q *question) labels() (err error) {
 	if results := q.text("batch"); results != "" {
 		if q.filter.Batch, err = filepath.Abs(results); err != nil {
 			return &usageError{err: fmt.Errorf("--batch: %w", err)}
+		}
+	}
+	if c := q.filter.Class; c != "" && c != db.Failed {
+		if _, err := verdict.ParseClass(c); err != nil {
+			return &usageError{err: message.Error(fmt.Sprintf("--class: %v, or failed for all but ok", err))}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,23 +133,16 @@ func startAPI(script, dir string) (*rehearse.API, error) {
 
 // environment is this process's environment with the rehearsal's over it. Variables that are empty there are removed.
 func environment(ours, over []string) []string {
+	name := func(kv string) string {
+		text, _, _ := strings.Cut(kv, "=")
+		return text
+	}
 	set := map[string]bool{}
 	for _, kv := range over {
-		name, _, _ := strings.Cut(kv, "=")
-		set[name] = true
+		set[name(kv)] = true
 	}
-	var env []string
-	for _, kv := range ours {
-		if name, _, _ := strings.Cut(kv, "="); !set[name] {
-			env = append(env, kv)
-		}
-	}
-	for _, kv := range over {
-		if !strings.HasSuffix(kv, "=") {
-			env = append(env, kv)
-		}
-	}
-	return env
+	env := slices.DeleteFunc(slices.Clone(ours), func(kv string) bool { return set[name(kv)] })
+	return append(env, slices.DeleteFunc(slices.Clone(over), func(kv string) bool { return strings.HasSuffix(kv, "=") })...)
 }
 
 // userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: a rehearsal uses
