@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -71,14 +72,9 @@ func strictLogin(before, text string) bool {
 func noPath(before, text string) bool { return !strings.HasSuffix(before, "./") && len(text) >= 3 }
 
 // secretParameter: one of the parameters is an answer or a key, and not only the name of a realm.
-func secretParameter(before, text string) bool {
-	lower := strings.ToLower(text)
-	for _, name := range [...]string{"response=", "mac=", "signature=", "token=", "hash=", "key=", "secret=", "digest=", "nonce=", "credential=", "sig="} {
-		if strings.Contains(lower, name) {
-			return true
-		}
-	}
-	return false
+func secretParameter(_, text string) bool {
+	names := []string{"response=", "mac=", "signature=", "token=", "hash=", "key=", "secret=", "digest=", "nonce=", "credential=", "sig="}
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(strings.ToLower(text), name) })
 }
 
 // noSentence: behind an option, or the words before a password, the sentence may go on.

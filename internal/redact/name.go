@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // strength says how much a name tells of its value.
 type strength uint8
@@ -18,13 +21,13 @@ func NamesSecret(name string) bool { return strengthOf(name) >= prose }
 
 // The parts of names that hold credentials. They are compared without case, dots, dashes and underscores.
 var (
-	secretParts = [...]string{"apikey", "accesskey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "privatekey", "accountkey",
+	secretParts = []string{"apikey", "accesskey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "privatekey", "accountkey",
 		"signingkey", "encryptionkey", "masterkey", "authkey", "sharedkey", "storagekey", "subscriptionkey", "licensekey", "servicekey", "connectionstring", "connstr",
 		"webhookurl", "authorization", "cookie", "authtoken", "accesstoken", "refreshtoken", "bearertoken", "idtoken", "sessiontoken"}
-	secretEnds = [...]string{"token", "pwd", "pass", "psk", "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord", "masterauth", "jwt"}
-	opaqueEnds = [...]string{"sessid", "session", "signature", "bearer", "csrf", "xsrf", "community", "accesscode", "appkey", "hmackey", "cryptkey", "consumerkey", "deploykey"}
+	secretEnds = []string{"token", "pwd", "pass", "psk", "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord", "masterauth", "jwt"}
+	opaqueEnds = []string{"sessid", "session", "signature", "bearer", "csrf", "xsrf", "community", "accesscode", "appkey", "hmackey", "cryptkey", "consumerkey", "deploykey"}
 	// What is about a credential and is none: its file, its kind, its length.
-	aboutEnds = [...]string{"name", "names", "type", "types", "count", "limit", "length", "len", "size", "file", "files", "path", "paths", "dir", "url", "uri", "endpoint", "ref",
+	aboutEnds = []string{"name", "names", "type", "types", "count", "limit", "length", "len", "size", "file", "files", "path", "paths", "dir", "url", "uri", "endpoint", "ref",
 		"arn", "source", "expires", "expiresin", "expiresat", "expiry", "expiration", "ttl", "version", "policy", "status", "required", "enabled", "disabled", "manager", "scope",
 		"scopes", "provider", "helper", "jar", "jars", "index", "kind", "format", "error", "errors", "prefix", "usage", "budget", "algorithm", "rotation", "store", "age", "hint", "prompt",
 		"field", "header", "param", "env", "var", "id", "ids", "method", "mode", "issuer", "class", "handler", "request", "response", "reset", "mismatch", "invalid", "expired",
@@ -69,19 +72,12 @@ func strengthOf(name string) strength {
 	if len(n) < 2 {
 		return plain
 	}
-	about := endsIn(n, aboutEnds[:])
-	for _, part := range secretParts {
-		if strings.Contains(n, part) {
-			if about {
-				return plain
-			}
-			return secret
-		}
-	}
-	switch {
-	case endsIn(n, secretEnds[:]):
+	switch has := func(part string) bool { return strings.Contains(n, part) }; {
+	case slices.ContainsFunc(secretParts, has) && endsWithAny(n, aboutEnds):
+		return plain
+	case slices.ContainsFunc(secretParts, has), endsWithAny(n, secretEnds):
 		return secret
-	case endsIn(n, opaqueEnds[:]):
+	case endsWithAny(n, opaqueEnds):
 		return opaque
 	}
 	return plain
@@ -110,15 +106,6 @@ func isSourceFile(name string) bool {
 	switch name[dot+1:] {
 	case "go", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "rs", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "json", "yaml", "yml", "toml", "html", "css", "md", "txt", "log", "sh", "sql", "xml", "lock":
 		return true
-	}
-	return false
-}
-
-func endsIn(name string, ends []string) bool {
-	for _, end := range ends {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
 	}
 	return false
 }

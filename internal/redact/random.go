@@ -208,7 +208,7 @@ func isHash(part string) bool {
 }
 
 // idPrefixes begin the ids of requests, messages and files, and checksums: services print them so that one can ask about them.
-var idPrefixes = [...]string{"req_", "msg_", "prt_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "ses_", "item_", "rs_", "fc_",
+var idPrefixes = []string{"req_", "msg_", "prt_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "ses_", "item_", "rs_", "fc_",
 	"ws_", "file-", "file_", "asst_", "batch_", "msgbatch_", "step_", "evt_", "cus_", "pi_", "sub_", "acct_", "prod_", "price_", "org-", "org_", "proj_", "user-", "user_", "cse_", "container_",
 	"cntr_", "skill_", "wrkspc_", "sha1-", "sha256-", "sha384-", "sha512-", "sha256=", "sha512=", "gen-", "ig_", "mcp_", "conv_", "prompt_", "ftjob-", "vs_", "exec_", "I_kw", "PR_kw", "R_kg", "MDQ6", "U_kg",
 	"IC_kw", "PRR_kw", "D_kw", "O_kg", "RE_kw", "BOT_kg", "PVT_kw", "IT_kw", "LA_kw"}
@@ -216,17 +216,12 @@ var idPrefixes = [...]string{"req_", "msg_", "prt_", "toolu_", "srvtoolu_", "mcp
 // isID reports whether a word is the id of something, or its checksum, and not a credential: a UUID, a hash, an id with a
 // known prefix, a GitHub node id.
 func isID(text string) bool {
-	for _, prefix := range idPrefixes {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return IsUUID(text)
+	return beginsWithAny(text, idPrefixes) || IsUUID(text)
 }
 
 // isSum reports whether a checksum stands behind a text: as in go.sum, of an image, of an SSH key.
 func isSum(before string) bool {
-	return strings.HasSuffix(before, "h1:") || strings.HasSuffix(before, "sha256:") || strings.HasSuffix(before, "sha512:") || strings.HasSuffix(before, "SHA256:")
+	return endsWithAny(before, []string{"h1:", "sha256:", "sha512:", "SHA256:"})
 }
 
 // IsUUID reports whether a text is a UUID.
@@ -246,22 +241,11 @@ func IsUUID(text string) bool {
 	return true
 }
 
-// roots begin absolute paths.
-var roots = [...]string{"/home/", "/usr/", "/var/", "/tmp/", "/etc/", "/opt/", "/root/", "/Users/", "/private/", "/nix/", "/proc/", "/sys/", "/dev/", "/mnt/", "/run/", "/srv/", "/lib/", "/app/",
+// roots begin absolute paths, and those of the user.
+var roots = []string{"~/", "/home/", "/usr/", "/var/", "/tmp/", "/etc/", "/opt/", "/root/", "/Users/", "/private/", "/nix/", "/proc/", "/sys/", "/dev/", "/mnt/", "/run/", "/srv/", "/lib/", "/app/",
 	"/workspace/", "/workspaces/", "/builds/", "/github/", "/snap/", "/data/", "/Library/", "/Applications/", "/System/", "/Volumes/", "/bin/", "/boot/", "/media/", "/code/", "/src/", "/repo/"}
 
 // isPath reports whether a word is an absolute path, whose parts may have any names.
 func isPath(text string) bool {
-	if strings.HasPrefix(text, "~/") {
-		return true
-	}
-	if !strings.HasPrefix(text, "/") {
-		return false
-	}
-	for _, root := range roots {
-		if strings.HasPrefix(text, root) {
-			return true
-		}
-	}
-	return false
+	return text != "" && (text[0] == '/' || text[0] == '~') && beginsWithAny(text, roots)
 }

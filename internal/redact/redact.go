@@ -83,7 +83,7 @@ type scanner struct {
 
 // scan returns the credentials in a text, in order.
 func scan(s string) []span {
-	if len(s) < minText || len(s) < minCut && isLowerWord(s) { // such as the name of a profile
+	if len(s) < minText || len(s) < minCut && only(s, isLower) { // such as the name of a profile
 		return nil
 	}
 	found := look(withoutColours(s))
@@ -177,13 +177,29 @@ func (c *scanner) take(from, to int) int {
 	return c.pass(to)
 }
 
-func isLowerWord(s string) bool {
+// only reports whether a text has no other characters.
+func only(s string, of func(byte) bool) bool {
 	for i := range len(s) {
-		if !isLower(s[i]) {
+		if !of(s[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// beginsWithAny reports whether a text begins with one of some words.
+func beginsWithAny(s string, words []string) bool {
+	for _, word := range words { // which is asked of every word: a function for slices.ContainsFunc takes as long as the rest
+		if strings.HasPrefix(s, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWithAny reports whether a text ends with one of some words.
+func endsWithAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(s, word) })
 }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"sort"
-	"strings"
-)
+import "strings"
 
 // shape takes a token of a known shape that begins at i.
 func (c *scanner) shape(i int) int {
@@ -22,15 +19,12 @@ func vendorToken(s string, i int) int {
 	if len(rest) < 8 {
 		return i
 	}
-	n := sort.Search(len(shapes), func(n int) bool { return shapes[n].prefix[:2] >= rest[:2] })
 	end := i
-	for ; n < len(shapes) && shapes[n].prefix[:2] == rest[:2]; n++ {
-		sh := &shapes[n]
-		if !strings.HasPrefix(rest, sh.prefix) {
-			continue
-		}
-		if to := i + len(sh.prefix) + sh.length(rest[len(sh.prefix):]); to > i+len(sh.prefix) {
-			end = max(end, to)
+	for _, sh := range prefixes()[rest[0]] {
+		if body, found := strings.CutPrefix(rest, sh.prefix); found {
+			if n := sh.length(body); n > 0 {
+				end = max(end, i+len(sh.prefix)+n)
+			}
 		}
 	}
 	return end
@@ -38,7 +32,7 @@ func vendorToken(s string, i int) int {
 
 // length is how much of a text belongs to the body of a token whose prefix stands before it; 0 if it is none. A token that
 // the end of the text has cut off may be shorter.
-func (sh *tokenShape) length(rest string) int {
+func (sh *prefixShape) length(rest string) int {
 	n, opaque := 0, sh.body == hexa || sh.body == digits || sh.body == urlish
 	for n < len(rest) && sh.body.has(rest[n]) && (opaque || n < maxWritten) {
 		opaque = opaque || isDigit(rest[n]) || isUpper(rest[n])

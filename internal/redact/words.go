@@ -96,12 +96,7 @@ func isOrdinary(text string) bool {
 }
 
 func allCapitals(text string) bool {
-	for i := range len(text) {
-		if !isUpper(text[i]) && text[i] != '_' {
-			return false
-		}
-	}
-	return true
+	return only(text, func(b byte) bool { return isUpper(b) || b == '_' })
 }
 
 // isSentenceWord reports whether a word behind an option belongs to a sentence about the option, and is not its value.
@@ -119,9 +114,7 @@ func isSentenceWord(text string) bool {
 // out before.
 func isPlaceholder(text string) bool {
 	switch {
-	case text == "", strings.HasPrefix(text, Marker), strings.HasPrefix(text, "$") && strings.Count(text, "$") < 3, isExample(text), strings.HasPrefix(text, "{{"),
-		strings.HasPrefix(text, "***"), strings.HasPrefix(text, "%s"), strings.HasPrefix(text, "%v"), strings.HasPrefix(text, "%q"), strings.HasPrefix(text, "..."), strings.HasPrefix(text, "…"),
-		strings.HasPrefix(text, "process.env"), strings.HasPrefix(text, "os.environ"), strings.HasPrefix(text, "os.Getenv"), strings.HasPrefix(text, "(redacted"), strings.HasPrefix(text, "REDACTED"):
+	case text == "", strings.HasPrefix(text, "$") && strings.Count(text, "$") < 3, isExample(text), beginsWithAny(text, placeholders):
 		return true
 	case len(text) > 20:
 		return false
@@ -134,6 +127,9 @@ func isPlaceholder(text string) bool {
 	return strings.Trim(trimmed, "*xX•.") == "" || onlyNames(trimmed)
 }
 
+// placeholders begin what stands for a value.
+var placeholders = []string{Marker, "{{", "***", "%s", "%v", "%q", "...", "…", "process.env", "os.environ", "os.Getenv", "(redacted", "REDACTED"}
+
 // isExample reports whether a value is described in brackets: <your token>.
 func isExample(text string) bool {
 	inner, ok := strings.CutPrefix(text, "<")
@@ -142,12 +138,8 @@ func isExample(text string) bool {
 
 // onlyNames reports whether a value is itself the name of a credential, as in api_key=api_key: a piece of code.
 func onlyNames(text string) bool {
-	for i := range len(text) {
-		if !isAlpha(text[i]) && text[i] != '_' {
-			return false
-		}
-	}
-	return strings.IndexByte(text, '_') > 0 && NamesSecret(text)
+	named := only(text, func(b byte) bool { return isAlpha(b) || b == '_' })
+	return named && strings.IndexByte(text, '_') > 0 && NamesSecret(text)
 }
 
 // firstWord is the word of letters that a text begins with.
@@ -161,11 +153,4 @@ func firstWord(text string) string {
 
 func equalFold(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
-func allDigits(text string) bool {
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return false
-		}
-	}
-	return text != ""
-}
+func allDigits(text string) bool { return text != "" && only(text, isDigit) }
