@@ -32,6 +32,41 @@ func (o *Option) meaning(value string) Meaning {
 // Table is what a CLI's command line can hold.
 type Table []Option
 
+// Options are options that mean the same to other CLIs, each written as [ParseOption] reads it.
+func Options(means Meaning, lines ...string) (t Table) {
+	for _, line := range lines {
+		o, ok := ParseOption(line)
+		if !ok {
+			panic("not an option: " + line)
+		}
+		o.Means = means
+		t = append(t, o)
+	}
+	return t
+}
+
+// ParseOption reads an option as the help of a CLI shows it: "-r, --resume [ID]". What it takes is a word of any name: VALUE,
+// [VALUE] if it may be missing, VALUE... if there may be several.
+func ParseOption(line string) (o Option, ok bool) {
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '=' })
+	for i, w := range words {
+		switch {
+		case strings.HasPrefix(w, "-") && len(strings.Trim(w, "-")) > 0:
+			o.Names = append(o.Names, w)
+			continue
+		case i == 0 || i < len(words)-1:
+			return o, false
+		case strings.HasSuffix(strings.TrimRight(w, "]>"), "..."), strings.HasSuffix(w, "..."), strings.HasSuffix(w, "…"):
+			o.Takes = Many
+		case strings.HasPrefix(w, "["):
+			o.Takes = Optional
+		default:
+			o.Takes = One
+		}
+	}
+	return o, len(o.Names) > 0
+}
+
 // Arg is one item of a command line: an option with its values, or a word that stands by itself.
 type Arg struct {
 	Name   string   // the option's first name in the table; empty for a word

@@ -188,7 +188,7 @@ func ownEvent(t *fields) (e custom.Event) {
 // options reads the options of a CLI, each as its help shows it: "-r, --resume [ID]".
 func (t *fields) options(key string) (table agent.Table) {
 	for _, line := range t.texts(key) {
-		o, ok := optionOf(line)
+		o, ok := agent.ParseOption(line)
 		if !ok {
 			t.fail(key, message.Error(fmt.Sprintf("%q is not an option. Write it as its help does: \"-y, --yes\", \"--model NAME\" or \"--resume [ID]\"", line)))
 			return nil
@@ -196,28 +196,6 @@ func (t *fields) options(key string) (table agent.Table) {
 		table = append(table, o)
 	}
 	return table
-}
-
-// optionOf reads one option. What it takes is a word of any name: VALUE, [VALUE] if it may be missing, VALUE... if there may be
-// several.
-func optionOf(line string) (o agent.Option, ok bool) {
-	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '=' })
-	for i, w := range words {
-		switch {
-		case strings.HasPrefix(w, "-") && len(strings.Trim(w, "-")) > 0:
-			o.Names = append(o.Names, w)
-			continue
-		case i == 0 || i < len(words)-1:
-			return o, false
-		case strings.HasSuffix(strings.TrimRight(w, "]>"), "..."), strings.HasSuffix(w, "..."), strings.HasSuffix(w, "…"):
-			o.Takes = agent.Many
-		case strings.HasPrefix(w, "["):
-			o.Takes = agent.Optional
-		default:
-			o.Takes = agent.One
-		}
-	}
-	return o, len(o.Names) > 0
 }
 
 // ladder reads how a CLI is stopped: signals, each with the time that it is given, as "INT 4s".

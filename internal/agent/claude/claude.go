@@ -42,7 +42,7 @@ type Profile struct {
 func New(args, env []string) *Profile {
 	p := &Profile{args: args, env: env}
 	if len(args) > 0 {
-		p.line = options.Read(args[1:])
+		p.line = options().Read(args[1:])
 	}
 	p.set = sync.OnceValue(p.settingsEnv)
 	return p

@@ -92,7 +92,7 @@ func FuzzPlan(f *testing.F) {
 			}
 		}
 		// What claude reads of it is what we meant.
-		read := options.Read(plan.Args[1:])
+		read := options().Read(plan.Args[1:])
 		if read.Unknown != "" || read.Value("--output-format") != "stream-json" || !read.Has("--verbose") || !read.Has("-p") {
 			t.Errorf("%q becomes %q", args, plan.Args)
 		}

@@ -6,22 +6,22 @@ import (
 )
 
 // plainOptions are those that start nothing, read no file, change no permission and resume no session. What is not here is not plain.
-var plainOptions = names{"-p", "-n", "--append-system-prompt", "--betas", "--disable-slash-commands", "--disallowedTools", "--effort", "--exclude-dynamic-system-prompt-sections", "--fallback-model",
+var plainOptions = []string{"-p", "-n", "--append-system-prompt", "--betas", "--disable-slash-commands", "--disallowedTools", "--effort", "--exclude-dynamic-system-prompt-sections", "--fallback-model",
 	"--include-partial-messages", "--json-schema", "--max-budget-usd", "--max-thinking-tokens", "--max-turns", "--model", "--no-session-persistence", "--output-format", "--strict-mcp-config", "--system-prompt",
 	"--thinking", "--thinking-display", "--verbose"}
 
 // plainTools are those that run no commands and read no files.
-var plainTools = names{"TodoWrite", "WebSearch"}
+var plainTools = []string{"TodoWrite", "WebSearch"}
 
 // plainValues are the values with which an option is plain, of which it may have several; nil if that does not depend on them.
-func plainValues(option string) names {
+func plainValues(option string) []string {
 	switch option {
 	case "--tools", "--allowedTools":
 		return plainTools
 	case "--permission-mode":
-		return names{"default", "plan"}
+		return []string{"default", "plan"}
 	case "--input-format":
-		return names{"text"}
+		return []string{"text"}
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ const noFiles = "--disallowedTools=Read(//**)"
 // plain returns the arguments with which claude starts no other program and reads no file, whatever the prompt asks for: those given, noFiles, and tools that run no commands if they name none.
 // By itself claude runs commands that it takes for harmless, such as echo. refused is the first argument that is not plain.
 func plain(args []string) (with []string, refused string) {
-	line := options.Read(args)
+	line := options().Read(args)
 	for _, a := range line.Read {
 		written, _, _ := strings.Cut(line.Args[a.From], "=")
 		values := plainValues(a.Name)

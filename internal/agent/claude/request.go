@@ -6,7 +6,7 @@ import "github.com/belay-run/belay/internal/agent"
 func (p *Profile) request() agent.Request {
 	var r agent.Request
 	r.Prompt, _ = p.prompt()
-	r.Add(options, &p.line)
+	r.Add(options(), &p.line)
 	r.Command(r.Prompt)
 	return r
 }

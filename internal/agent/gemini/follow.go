@@ -49,7 +49,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	f := &follower{profile: p, plan: plan, start: time.Now(), prices: plan.Prices}
 	line := p.line
 	if len(plan.Args) > 0 {
-		line = options.Read(plan.Args[1:])
+		line = options().Read(plan.Args[1:])
 	}
 	if id := line.Value(optResume); agent.IsUUID(id) {
 		f.ResumeID = id

@@ -48,7 +48,7 @@ func New(args, env []string, dir string) *Profile {
 	if len(args) == 0 {
 		args = []string{Name}
 	}
-	p := &Profile{args: args, env: env, line: options.Read(args[1:])}
+	p := &Profile{args: args, env: env, line: options().Read(args[1:])}
 	if home := cmp.Or(p.getenv("GEMINI_CLI_HOME"), p.getenv("HOME"), p.getenv("USERPROFILE")); home != "" {
 		if !filepath.IsAbs(home) {
 			home = filepath.Join(dir, home)

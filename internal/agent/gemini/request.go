@@ -9,7 +9,7 @@ import (
 // request is what the command line asks for.
 func (p *Profile) request() agent.Request {
 	r := agent.Request{Prompt: p.prompt()}
-	r.Add(options, &p.line)
+	r.Add(options(), &p.line)
 	r.Command(r.Prompt)
 	return r
 }

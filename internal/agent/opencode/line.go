@@ -14,7 +14,7 @@ type line struct {
 // read takes the arguments of opencode apart. False means that they are not of a kind that we know how to treat: another
 // command, or one for a person.
 func read(args []string) (l line, ok bool) {
-	whole := globalOptions.Read(args)
+	whole := globalOptions().Read(args)
 	at := -1
 	for _, a := range whole.Read {
 		if a.Name == "" && (whole.Dashes < 0 || a.From < whole.Dashes) {
@@ -25,7 +25,7 @@ func read(args []string) (l line, ok bool) {
 	if at < 0 || args[at] != "run" {
 		return line{}, false
 	}
-	l.root, l.run = globalOptions.Read(args[:at]), options().Read(args[at+1:])
+	l.root, l.run = globalOptions().Read(args[:at]), options().Read(args[at+1:])
 	return l, !l.has(optHelp) && !l.has(optVersion) && !l.has(optInteractive)
 }
 

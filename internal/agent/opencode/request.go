@@ -15,7 +15,7 @@ func (p *Profile) request() agent.Request {
 		words = append(words, a.Values[0])
 	}
 	r.Prompt = strings.Join(words, " ")
-	r.Add(globalOptions, &p.line.root)
+	r.Add(globalOptions(), &p.line.root)
 	r.Add(options(), &p.line.run)
 	return r
 }
