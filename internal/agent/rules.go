@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"sync"
@@ -9,8 +10,31 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Classes says what the names mean that a CLI, or its service, gives to failures.
-type Classes = map[string]verdict.Class
+// Classes says what the names mean that a CLI, or its service, gives to failures: the names of each class, with spaces in between.
+type Classes map[verdict.Class]string
+
+// All are the names with their classes.
+func (c Classes) All() iter.Seq2[string, verdict.Class] {
+	return func(yield func(string, verdict.Class) bool) {
+		for class, names := range c {
+			for name := range strings.FieldsSeq(names) {
+				if !yield(name, class) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Of is the class of a name; ok is false if it has none.
+func (c Classes) Of(name string) (class verdict.Class, ok bool) {
+	for known, class := range c.All() {
+		if known == name {
+			return class, true
+		}
+	}
+	return "", false
+}
 
 // Rules are rules of a CLI about what it says of failures, which are compiled when they are first asked.
 type Rules struct {

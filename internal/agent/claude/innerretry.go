@@ -16,7 +16,7 @@ func (f *follower) retrying(e event) *agent.Retrying {
 	class := verdict.OfStatus(e.ErrorStatus, "")
 	ok := class != verdict.Unknown
 	if !ok {
-		class, ok = byError[string(e.Error)]
+		class, ok = byError.Of(string(e.Error))
 	}
 	if !ok || e.ErrorStatus == 0 && e.Error == "unknown" {
 		class = verdict.Network // it had no answer at all

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ func (f *follower) byComplaint(o verdict.Outcome, now time.Time) verdict.Verdict
 	if !f.limit.resets() {
 		v = f.byWords(text, o, now)
 	}
-	if class, ok := byError[name]; ok && v.Class == verdict.Unknown {
+	if class, ok := byError.Of(name); ok && v.Class == verdict.Unknown {
 		v = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "error " + name}
 	}
 	if v.Retryable || v.Class.Throttle() {
@@ -142,12 +143,9 @@ func isCutResult(text string) bool {
 // isNothing reports whether an answer is claude's own and says that nothing was done. The words must be all of it: a
 // model may say the same in passing.
 func isNothing(text string) bool {
-	for _, words := range nothingDone {
-		if strings.HasPrefix(text, words) && (!strings.HasPrefix(words, "Unknown") || !strings.Contains(strings.TrimSpace(text), "\n")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nothingDone, func(words string) bool {
+		return strings.HasPrefix(text, words) && (!strings.HasPrefix(words, "Unknown") || !strings.Contains(strings.TrimSpace(text), "\n"))
+	})
 }
 
 // byResult judges a run by its last result.
@@ -167,14 +165,14 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 		return v
 	}
-	if class, ok := bySubtype[f.subtype]; ok {
+	if class, ok := bySubtype.Of(f.subtype); ok {
 		return said(class, f.subtype)
 	}
 	if f.subtype == "error_during_execution" && (f.aborted || o.ExitCode == 0 && strings.HasPrefix(text, "[ede_diagnostic]")) {
 		return said(verdict.Interrupted, "interrupted") // before there was a terminal_reason
 	}
 	fine := f.subtype == "success" && !r.IsError
-	if class, ok := byTerminal[r.TerminalReason]; ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
+	if class, ok := byTerminal.Of(r.TerminalReason); ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
 		return said(class, r.TerminalReason)
 	}
 	switch {
@@ -194,7 +192,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 		return f.byWords("", o, now) // the text is the model's
 	case r.StartupFailure != "":
-		class, ok := byStartup[r.StartupFailure]
+		class, ok := byStartup.Of(r.StartupFailure)
 		if !ok {
 			class = verdict.InvalidRequest
 		}
@@ -205,8 +203,8 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if r.StopReason == "refusal" {
 		return said(verdict.Refused, "stop_reason refusal")
 	}
-	if class, ok := byAPIError[r.APIError]; ok {
-		if better, ok := refinedByText[r.APIError]; ok {
+	if class, ok := byAPIError.Of(r.APIError); ok {
+		if better, ok := refinedByText.Of(r.APIError); ok {
 			if v := f.byWords(text, o, now); v.Class == better {
 				return v
 			}
@@ -219,13 +217,13 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if v := f.byWords(text, o, now); v.Class != verdict.Unknown {
 		return v
 	}
-	if class, ok := byType[r.APIErrorType]; ok {
+	if class, ok := byType.Of(r.APIErrorType); ok {
 		return said(class, "api_error_type "+r.APIErrorType)
 	}
 	if class := verdict.OfStatus(r.Status, text); class != verdict.Unknown {
 		return said(class, fmt.Sprintf("api_error_status %d", r.Status))
 	}
-	if class, ok := byError[string(f.complaint.Error)]; ok {
+	if class, ok := byError.Of(string(f.complaint.Error)); ok {
 		return said(class, "error "+string(f.complaint.Error))
 	}
 	return said(verdict.Unknown, "result")
@@ -296,7 +294,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 		return "", "", false
 	}
 	status, _ := strconv.Atoi(strings.TrimSpace(before))
-	class, known := byType[raw.Error.Type]
+	class, known := byType.Of(raw.Error.Type)
 	if status == 529 || !known {
 		class = verdict.OfStatus(status, raw.Error.Message)
 		known = class != verdict.Unknown
@@ -340,12 +338,9 @@ func (f *follower) gaveUpAtOnce() bool {
 // rejectsAddedOption reports whether claude does not know an option that we added.
 func (f *follower) rejectsAddedOption(o verdict.Outcome) bool {
 	text := o.Stderr.Text()
-	for _, added := range f.plan.Added {
-		if strings.HasPrefix(added, "--") && strings.Contains(text, "'"+added) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.plan.Added, func(added string) bool {
+		return strings.HasPrefix(added, "--") && strings.Contains(text, "'"+added)
+	})
 }
 
 // readMultiline reads a result that does not stand on one line. An answer may be JSON, too, and stays as it is.

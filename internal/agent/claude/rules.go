@@ -10,9 +10,7 @@ import (
 
 // bySubtype is the subtype of a result that is no "success".
 var bySubtype = agent.Classes{
-	"error_max_turns":                     verdict.LimitReached,
-	"error_max_budget_usd":                verdict.LimitReached,
-	"error_max_structured_output_retries": verdict.LimitReached,
+	verdict.LimitReached: "error_max_turns error_max_budget_usd error_max_structured_output_retries",
 }
 
 // stopPrevented says that a hook ended the turn. It comes after the answer, if there is one: then the work was done.
@@ -20,110 +18,72 @@ const stopPrevented = "stop_hook_prevented"
 
 // byTerminal is why a turn ended, where that says it all ("completed", "api_error" and "model_error" do not).
 var byTerminal = agent.Classes{
-	"aborted_streaming":                 verdict.Interrupted,
-	"aborted_tools":                     verdict.Interrupted,
-	"blocking_limit":                    verdict.TooLarge,
-	"rapid_refill_breaker":              verdict.TooLarge,
-	"prompt_too_long":                   verdict.TooLarge,
-	"max_turns":                         verdict.LimitReached,
-	"budget_exhausted":                  verdict.LimitReached,
-	"structured_output_retry_exhausted": verdict.LimitReached,
-	stopPrevented:                       verdict.Blocked,
-	"hook_stopped":                      verdict.Blocked,
-	"malformed_tool_use_exhausted":      verdict.BadOutput,
+	verdict.Interrupted:  "aborted_streaming aborted_tools",
+	verdict.TooLarge:     "blocking_limit rapid_refill_breaker prompt_too_long",
+	verdict.LimitReached: "max_turns budget_exhausted structured_output_retry_exhausted",
+	verdict.Blocked:      stopPrevented + " hook_stopped",
+	verdict.BadOutput:    "malformed_tool_use_exhausted",
 }
 
 // byAPIError is the kind that versions from 2.1.260 on give an error of the API or on the way to it.
 var byAPIError = agent.Classes{
-	"usage_limit_reached":           verdict.UsageLimit,
-	"connection_failed":             verdict.Network,
-	"no_response":                   verdict.Timeout,
-	"computer_slept":                verdict.Network,
-	"network_edge_blocked":          verdict.Auth, // a 403 that no other try mends
-	"stream_idle_timeout":           verdict.Timeout,
-	"empty_completion":              verdict.BadOutput,
-	"malformed_tool_use_exhausted":  verdict.BadOutput,
-	"gateway_content_type":          verdict.BadOutput,
-	"max_output_tokens":             verdict.LimitReached,
-	"autocompact_thrashing":         verdict.TooLarge,
-	"pdf_too_large":                 verdict.TooLarge,
-	"dlp_request_denied":            verdict.Refused,
-	"safety_monitor_blocked":        verdict.Refused,
-	"hook_denied":                   verdict.Blocked,
-	"org_disabled_credential":       verdict.Auth,
-	"stored_login_refused":          verdict.Auth,
-	"provider_credentials":          verdict.Auth,
-	"gateway_signin_required":       verdict.Auth,
-	"gateway_session_expired":       verdict.Auth,
-	"api_key_auth_disabled":         verdict.Auth,
-	"invalid_credential_header":     verdict.Auth,
-	"model_requires_usage_credits":  verdict.Billing,
-	"long_context_credits_required": verdict.Billing,
-	"consent_unanswered":            verdict.Billing,
-	"tls_untrusted_ca":              verdict.InvalidRequest,
-	"claude_code_version_too_old":   verdict.InvalidRequest,
-	"effort_requires_thinking":      verdict.InvalidRequest,
-	"advisor_incompatible":          verdict.InvalidRequest,
-	"tool_history_mismatch":         verdict.InvalidRequest,
-	"pdf_password_protected":        verdict.InvalidRequest,
-	"media_removed":                 verdict.InvalidRequest,
-	"no_allowed_fallback":           verdict.InvalidRequest,
-	"model_substitution_disabled":   verdict.InvalidRequest,
-	"field_not_granted":             verdict.InvalidRequest,
-	"unattended_start_limit":        verdict.InvalidRequest,
-	"unattended_start_unconfirmed":  verdict.InvalidRequest,
+	verdict.UsageLimit: "usage_limit_reached",
+	verdict.Network:    "connection_failed computer_slept",
+	verdict.Timeout:    "no_response stream_idle_timeout",
+	// network_edge_blocked is a 403 that no other try mends.
+	verdict.Auth: "network_edge_blocked org_disabled_credential stored_login_refused provider_credentials " +
+		"gateway_signin_required gateway_session_expired api_key_auth_disabled invalid_credential_header",
+	verdict.BadOutput:    "empty_completion malformed_tool_use_exhausted gateway_content_type",
+	verdict.LimitReached: "max_output_tokens",
+	verdict.TooLarge:     "autocompact_thrashing pdf_too_large",
+	verdict.Refused:      "dlp_request_denied safety_monitor_blocked",
+	verdict.Blocked:      "hook_denied",
+	verdict.Billing:      "model_requires_usage_credits long_context_credits_required consent_unanswered",
+	verdict.InvalidRequest: "tls_untrusted_ca claude_code_version_too_old effort_requires_thinking " +
+		"advisor_incompatible tool_history_mismatch pdf_password_protected media_removed no_allowed_fallback " +
+		"model_substitution_disabled field_not_granted unattended_start_limit unattended_start_unconfirmed",
 }
 
 // refinedByText are the kinds whose text may say more: the limit may be that of a plan without credits, and what cut
 // the answer short may be the context window.
 var refinedByText = agent.Classes{
-	"usage_limit_reached": verdict.Billing,
-	"max_output_tokens":   verdict.TooLarge,
+	verdict.Billing:  "usage_limit_reached",
+	verdict.TooLarge: "max_output_tokens",
 }
 
 // byStartup is why claude refused to start, where another start may well work, or a person must sign in. The rest is a
 // matter of settings.
 var byStartup = agent.Classes{
-	"org_pin_api_key_conflict":             verdict.Auth,
-	"org_pin_mismatch":                     verdict.Auth,
-	"org_config_refused":                   verdict.Auth,
-	"gateway_signin_required":              verdict.Auth,
-	"gateway_access_denied":                verdict.Auth,
-	"org_verify_failed":                    verdict.Auth,
-	"org_config_required_unavailable":      verdict.Network,
-	"remote_settings_required_unavailable": verdict.Network,
-	"session_held_by_background":           verdict.SessionBusy,
+	verdict.Auth: "org_pin_api_key_conflict org_pin_mismatch org_config_refused gateway_signin_required " +
+		"gateway_access_denied org_verify_failed",
+	verdict.Network:     "org_config_required_unavailable remote_settings_required_unavailable",
+	verdict.SessionBusy: "session_held_by_background",
 }
 
 // byType is the type in the API's own error.
 var byType = agent.Classes{
-	"rate_limit_error":      verdict.RateLimit,
-	"overloaded_error":      verdict.Overloaded,
-	"api_error":             verdict.ServerError,
-	"timeout_error":         verdict.ServerError,
-	"authentication_error":  verdict.Auth,
-	"permission_error":      verdict.Auth,
-	"billing_error":         verdict.Billing,
-	"not_found_error":       verdict.NotFound,
-	"request_too_large":     verdict.TooLarge,
-	"invalid_request_error": verdict.InvalidRequest,
+	verdict.RateLimit:      "rate_limit_error",
+	verdict.Overloaded:     "overloaded_error",
+	verdict.ServerError:    "api_error timeout_error",
+	verdict.Auth:           "authentication_error permission_error",
+	verdict.Billing:        "billing_error",
+	verdict.NotFound:       "not_found_error",
+	verdict.TooLarge:       "request_too_large",
+	verdict.InvalidRequest: "invalid_request_error",
 }
 
 // byError is the kind in claude's own message about a failure. It is server_error for all that fails on the other side,
 // and invalid_request of a refusal too, so that words and status go before it.
 var byError = agent.Classes{
-	"rate_limit":             verdict.RateLimit,
-	"overloaded":             verdict.Overloaded,
-	"server_error":           verdict.ServerError,
-	"authentication_failed":  verdict.Auth,
-	"oauth_org_not_allowed":  verdict.Auth,
-	"account_on_hold":        verdict.Auth,
-	"verification_required":  verdict.Auth,
-	"cloud_credential_error": verdict.Auth,
-	"billing_error":          verdict.Billing,
-	"model_not_found":        verdict.NotFound,
-	"max_output_tokens":      verdict.LimitReached,
-	"invalid_request":        verdict.InvalidRequest,
+	verdict.RateLimit:   "rate_limit",
+	verdict.Overloaded:  "overloaded",
+	verdict.ServerError: "server_error",
+	verdict.Auth: "authentication_failed oauth_org_not_allowed account_on_hold verification_required " +
+		"cloud_credential_error",
+	verdict.Billing:        "billing_error",
+	verdict.NotFound:       "model_not_found",
+	verdict.LimitReached:   "max_output_tokens",
+	verdict.InvalidRequest: "invalid_request",
 }
 
 // textRules match claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the

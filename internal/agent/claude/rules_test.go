@@ -394,7 +394,7 @@ func TestTexts_Raw(t *testing.T) {
 // byField checks that every row of a table decides by itself, of a result whose text says nothing.
 func byField(t *testing.T, table agent.Classes, result func(key string) string) {
 	t.Helper()
-	for key, class := range table {
+	for key, class := range table.All() {
 		v := judged(result(key), "", 1)
 		if v.Class != class || v.Retryable != class.Retryable() || !strings.Contains(v.Rule, key) {
 			t.Errorf("%s: %s by %s, want %s", key, v.Class, v.Rule, class)

@@ -12,18 +12,15 @@ import (
 // classByInfo has codex's own names for why a turn failed, which it writes into its record and not into its events. Those that
 // leave it open are not here: usage_limit_exceeded stands for a limit, a plan and a quota, other for anything.
 var classByInfo = agent.Classes{
-	"rate_limit_exceeded":           verdict.RateLimit,
-	"server_overloaded":             verdict.Overloaded,
-	"internal_server_error":         verdict.ServerError,
-	"model_not_found":               verdict.NotFound,
-	"context_window_exceeded":       verdict.TooLarge,
-	"unauthorized":                  verdict.Auth,
-	"bad_request":                   verdict.InvalidRequest,
-	"invalid_prompt":                verdict.Refused,
-	"cyber_policy":                  verdict.Refused,
-	"bio_policy":                    verdict.Refused,
-	"misalignment_policy_violation": verdict.Refused,
-	"response_stream_disconnected":  verdict.Network,
+	verdict.RateLimit:      "rate_limit_exceeded",
+	verdict.Overloaded:     "server_overloaded",
+	verdict.ServerError:    "internal_server_error",
+	verdict.NotFound:       "model_not_found",
+	verdict.TooLarge:       "context_window_exceeded",
+	verdict.Auth:           "unauthorized",
+	verdict.InvalidRequest: "bad_request",
+	verdict.Refused:        "invalid_prompt cyber_policy bio_policy misalignment_policy_violation",
+	verdict.Network:        "response_stream_disconnected",
 }
 
 // judgeByInfo judges by that name where the message says too little: for an unknown model, say, codex shows the
@@ -31,7 +28,7 @@ var classByInfo = agent.Classes{
 func judgeByInfo(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
 	var name string
 	if json.Unmarshal(info, &name) == nil {
-		class, ok := classByInfo[name]
+		class, ok := classByInfo.Of(name)
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
 	}
 	if v := classify(fmt.Sprintf("unexpected status %d", statusOf(info)), now); v.Class != verdict.Unknown {

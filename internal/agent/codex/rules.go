@@ -90,7 +90,5 @@ var ruleTable = []verdict.Rule{
 
 // codes are what the body of an answer calls an error, beyond what all services do. Codex shows the body of a 400 as it is.
 var codes = agent.Classes{
-	"cyber_policy":                  verdict.Refused,
-	"misalignment_policy_violation": verdict.Refused,
-	"bio_policy":                    verdict.Refused,
+	verdict.Refused: "cyber_policy misalignment_policy_violation bio_policy",
 }

@@ -252,8 +252,8 @@ func TestRules(t *testing.T) {
 
 // The body of a 400 says by a code what is wrong.
 func TestClassify_Body(t *testing.T) {
-	all := maps.Clone(agent.APICodes)
-	maps.Copy(all, codes)
+	all := maps.Collect(agent.APICodes.All())
+	maps.Insert(all, codes.All())
 	for code, class := range all {
 		for _, body := range []string{`{"error":{"code":"` + code + `"}}`, `{"error":{"type":"` + code + `","message":"x","code":null}}`} {
 			if v := classify(body, noon); v.Class != class || v.Retryable != class.Retryable() {

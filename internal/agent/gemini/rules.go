@@ -50,19 +50,12 @@ func statusOfExit(code int) int {
 
 // byReason has the service's own names for failures.
 var byReason = agent.Classes{
-	perDay:                            verdict.UsageLimit,
-	"QUOTA_EXHAUSTED":                 verdict.UsageLimit,
-	"RATE_LIMIT_EXCEEDED":             verdict.RateLimit,
-	"MODEL_CAPACITY_EXHAUSTED":        verdict.Overloaded,
-	"MODEL_CAPACITY_EXCEEDED":         verdict.Overloaded,
-	"INSUFFICIENT_G1_CREDITS_BALANCE": verdict.Billing,
-	"BILLING_DISABLED":                verdict.Billing,
-	"API_KEY_INVALID":                 verdict.Auth,
-	"API_KEY_EXPIRED":                 verdict.Auth,
-	"ACCESS_TOKEN_EXPIRED":            verdict.Auth,
-	"VALIDATION_REQUIRED":             verdict.Auth,
-	"SERVICE_DISABLED":                verdict.Auth,
-	"CONSUMER_SUSPENDED":              verdict.Auth,
+	verdict.UsageLimit: perDay + " QUOTA_EXHAUSTED",
+	verdict.RateLimit:  "RATE_LIMIT_EXCEEDED",
+	verdict.Overloaded: "MODEL_CAPACITY_EXHAUSTED MODEL_CAPACITY_EXCEEDED",
+	verdict.Billing:    "INSUFFICIENT_G1_CREDITS_BALANCE BILLING_DISABLED",
+	verdict.Auth: "API_KEY_INVALID API_KEY_EXPIRED ACCESS_TOKEN_EXPIRED VALIDATION_REQUIRED SERVICE_DISABLED " +
+		"CONSUMER_SUSPENDED",
 }
 
 // classOfStatus is the class of an HTTP status. Google has one more for a request that was cancelled on the way.
@@ -124,7 +117,7 @@ var ruleTable = []verdict.Rule{
 // classify says what a complaint means. The class is unknown if it means nothing to us.
 func (c complaint) classify(now time.Time) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(c.message)}
-	if class, ok := byReason[c.reason]; ok {
+	if class, ok := byReason.Of(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
 	} else if w, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
 		v.Class, v.Rule = w.Class, w.Rule

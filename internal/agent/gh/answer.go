@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -162,37 +163,16 @@ var throttles = []string{
 }
 
 // byType is the type of a GraphQL error.
-var byType = sync.OnceValue(func() map[string]verdict.Class {
-	return map[string]verdict.Class{
-		"RATE_LIMITED":                 verdict.RateLimit,
-		"RATE_LIMIT":                   verdict.RateLimit,
-		"RATE_LIMIT_EXCEEDED":          verdict.RateLimit,
-		"GRAPHQL_RATE_LIMIT":           verdict.RateLimit,
-		"SECONDARY_RATE_LIMITED":       verdict.RateLimit,
-		"ABUSE_DETECTED":               verdict.RateLimit,
-		"INTERNAL":                     verdict.ServerError,
-		"INTERNAL_ERROR":               verdict.ServerError,
-		"INTERNAL_SERVER_ERROR":        verdict.ServerError,
-		"SERVICE_UNAVAILABLE":          verdict.ServerError,
-		"SERVER_ERROR":                 verdict.ServerError,
-		"TIMEOUT":                      verdict.ServerError,
-		"UNAUTHENTICATED":              verdict.Auth,
-		"UNAUTHORIZED":                 verdict.Auth,
-		"FORBIDDEN":                    verdict.Auth,
-		"INSUFFICIENT_SCOPES":          verdict.Auth,
-		"SAML_ENFORCEMENT":             verdict.Auth,
-		"NOT_FOUND":                    verdict.NotFound,
-		"MAX_NODE_LIMIT_EXCEEDED":      verdict.TooLarge,
-		"RESOURCE_LIMITS_EXCEEDED":     verdict.TooLarge,
-		"EXCESSIVE_PAGINATION":         verdict.InvalidRequest,
-		"UNPROCESSABLE":                verdict.InvalidRequest,
-		"ARGUMENT_ERROR":               verdict.InvalidRequest,
-		"ARGUMENTLITERALSINCOMPATIBLE": verdict.InvalidRequest,
-		"UNDEFINEDFIELD":               verdict.InvalidRequest,
-		"UNDEFINED_FIELD":              verdict.InvalidRequest,
-		"VALIDATION":                   verdict.InvalidRequest,
-	}
-})
+var byType = agent.Classes{
+	verdict.RateLimit: "RATE_LIMITED RATE_LIMIT RATE_LIMIT_EXCEEDED GRAPHQL_RATE_LIMIT SECONDARY_RATE_LIMITED " +
+		"ABUSE_DETECTED",
+	verdict.ServerError: "INTERNAL INTERNAL_ERROR INTERNAL_SERVER_ERROR SERVICE_UNAVAILABLE SERVER_ERROR TIMEOUT",
+	verdict.Auth:        "UNAUTHENTICATED UNAUTHORIZED FORBIDDEN INSUFFICIENT_SCOPES SAML_ENFORCEMENT",
+	verdict.NotFound:    "NOT_FOUND",
+	verdict.TooLarge:    "MAX_NODE_LIMIT_EXCEEDED RESOURCE_LIMITS_EXCEEDED",
+	verdict.InvalidRequest: "EXCESSIVE_PAGINATION UNPROCESSABLE ARGUMENT_ERROR ARGUMENTLITERALSINCOMPATIBLE " +
+		"UNDEFINEDFIELD UNDEFINED_FIELD VALIDATION",
+}
 
 // rank is which of several errors counts: the one that says most about trying again.
 var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth, verdict.TooLarge, verdict.NotFound, verdict.InvalidRequest}
@@ -200,7 +180,7 @@ var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth,
 func (a *answer) classOfTypes() (verdict.Class, string) {
 	for _, class := range rank {
 		for _, name := range a.types {
-			if byType()[name] == class {
+			if is, _ := byType.Of(name); is == class {
 				return class, "graphql-" + strings.ToLower(name)
 			}
 		}

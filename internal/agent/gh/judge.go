@@ -171,7 +171,7 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 	}
 	switch {
 	case r.broke != "":
-		v, ok := rules().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(r.broke)}, j.now)
+		v, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(r.broke)}, j.now)
 		if !ok {
 			v = verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "no-answer"}
 		}

@@ -1,26 +1,17 @@
 package gh
 
 import (
-	"sync"
-
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
 // usageRules are asked first: gh says how it is used after a mistake, and that text may hold any word. What is known by how
 // it begins stands here too.
-var usageRules = sync.OnceValue(func() *verdict.Rules { return compile(usageTable) })
+var usageRules = agent.Rules{Table: usageTable}
 
 // rules tell failures apart by what gh, Go and git say of them. They are asked about gh's own words on stderr, never about
 // what GitHub sent, and after what GitHub has answered (see frames).
-var rules = sync.OnceValue(func() *verdict.Rules { return compile(ruleTable) })
-
-func compile(table []verdict.Rule) *verdict.Rules {
-	rules, err := verdict.Compile(table...)
-	if err != nil {
-		panic(err) // a test compiles them
-	}
-	return rules
-}
+var rules = agent.Rules{Table: ruleTable}
 
 var usageTable = []verdict.Rule{
 	{Name: "panic", Class: verdict.Crash, Match: `^(panic: |fatal error: |SIGSEGV: )`},

@@ -354,7 +354,7 @@ func TestFrames(t *testing.T) {
 
 // Every type of GraphQL error has its class, and of several the one that says most counts.
 func TestTypes(t *testing.T) {
-	for name, class := range byType() {
+	for name, class := range byType.All() {
 		body := `{"data":null,"errors":[{"type":"` + name + `","message":"x"}]}`
 		v := New(nil, nil, "").Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(body), Stderr: verdict.ExcerptOf("gh: x\n")}, noon)
 		if v.Class != class {

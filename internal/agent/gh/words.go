@@ -35,7 +35,7 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 	if j.stoppedByHook() {
 		return verdict.Verdict{Class: verdict.InvalidRequest, Rule: "push", Evidence: verdict.LastLines(j.words, 3, 400)}, true
 	}
-	if v, ok := usageRules().Judge(j.ownOutcome(), j.now); ok {
+	if v, ok := usageRules.Judge(j.ownOutcome(), j.now); ok {
 		return v, true
 	}
 	if a, ok := j.answerFromWords(); ok {
@@ -59,7 +59,7 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 			return v, true
 		}
 	}
-	return rules().Judge(j.ownOutcome(), j.now)
+	return rules.Judge(j.ownOutcome(), j.now)
 }
 
 // stoppedByHook reports whether a hook of the repository kept git from pushing. It may have printed anything; git adds
@@ -68,12 +68,9 @@ func (j *judgement) stoppedByHook() bool {
 	if !strings.Contains(j.words, "error: failed to push some refs") {
 		return false
 	}
-	for _, sign := range []string{"fatal: ", "remote: ", "RPC failed;", "send-pack: ", "rejected]"} {
-		if strings.Contains(j.words, sign) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"fatal: ", "remote: ", "RPC failed;", "send-pack: ", "rejected]"}, func(sign string) bool {
+		return strings.Contains(j.words, sign)
+	})
 }
 
 // byLastResort judges by the plain signals in gh's words. Those of a command that runs git, or writes more than gh's own

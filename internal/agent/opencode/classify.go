@@ -14,23 +14,21 @@ import (
 
 // byName are the errors of opencode that mean one thing.
 var byName = agent.Classes{
-	"ProviderAuthError":          verdict.Auth,
-	"ProviderInitError":          verdict.Auth,
-	"ProviderModelNotFoundError": verdict.NotFound,
-	"MessageAbortedError":        verdict.Interrupted,
-	"MessageOutputLengthError":   verdict.LimitReached,
-	"ContextOverflowError":       verdict.TooLarge,
-	"ContentFilterError":         verdict.Refused,
-	"StructuredOutputError":      verdict.BadOutput,
-	"ConfigJsonError":            verdict.InvalidRequest,
-	"ConfigInvalidError":         verdict.InvalidRequest,
+	verdict.Auth:           "ProviderAuthError ProviderInitError",
+	verdict.NotFound:       "ProviderModelNotFoundError",
+	verdict.Interrupted:    "MessageAbortedError",
+	verdict.LimitReached:   "MessageOutputLengthError",
+	verdict.TooLarge:       "ContextOverflowError",
+	verdict.Refused:        "ContentFilterError",
+	verdict.BadOutput:      "StructuredOutputError",
+	verdict.InvalidRequest: "ConfigJsonError ConfigInvalidError",
 }
 
 // classify says what an error of opencode's means. The class is unknown if it means nothing to us.
 func (e *failure) classify(now time.Time) verdict.Verdict {
 	d := &e.Data
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
-	if class, ok := byName[e.Name]; ok {
+	if class, ok := byName.Of(e.Name); ok {
 		v.Class = class
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule

@@ -48,16 +48,10 @@ var ruleTable = []verdict.Rule{
 
 // codes are what the body of an answer calls an error, beyond what all services do: Anthropic's, Google's and OpenCode's own.
 var codes = agent.Classes{
-	"ModelError":                  verdict.NotFound,
-	"billing_error":               verdict.Billing,
-	"CreditsError":                verdict.Billing,
-	"MonthlyLimitError":           verdict.UsageLimit,
-	"GoUsageLimitError":           verdict.UsageLimit,
-	"FreeUsageLimitError":         verdict.UsageLimit,
-	"SubscriptionUsageLimitError": verdict.UsageLimit,
-	"RateLimitError":              verdict.RateLimit,
-	"RESOURCE_EXHAUSTED":          verdict.RateLimit,
-	"api_error":                   verdict.ServerError,
-	"AuthError":                   verdict.Auth,
-	"UNAUTHENTICATED":             verdict.Auth,
+	verdict.NotFound:    "ModelError",
+	verdict.Billing:     "billing_error CreditsError",
+	verdict.UsageLimit:  "MonthlyLimitError GoUsageLimitError FreeUsageLimitError SubscriptionUsageLimitError",
+	verdict.RateLimit:   "RateLimitError RESOURCE_EXHAUSTED",
+	verdict.ServerError: "api_error",
+	verdict.Auth:        "AuthError UNAUTHENTICATED",
 }
