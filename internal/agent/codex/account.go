@@ -18,15 +18,15 @@ type tokens struct {
 	Output      int64 `json:"output_tokens"`
 }
 
-func (t tokens) usage() verdict.Usage {
-	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CachedInput, CacheCreationInputTokens: t.CacheWrite}
-}
-
-// call is the count as the price list has it.
-func (t tokens) call() price.Call {
+// call is a call to a model that has used them.
+func (t tokens) call(model string) agent.ModelCall {
 	read := min(max(t.CachedInput, 0), t.Input)
 	write := min(max(t.CacheWrite, 0), t.Input-read)
-	return price.Call{Input: t.Input - read - write, Output: t.Output, CacheRead: read, CacheWrite: write}
+	return agent.ModelCall{
+		Model: model,
+		Used:  verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CachedInput, CacheCreationInputTokens: t.CacheWrite},
+		Price: price.Call{Input: t.Input - read - write, Output: t.Output, CacheRead: read, CacheWrite: write},
+	}
 }
 
 // Account implements agent.Reader. A review cannot be resumed, and so is begun anew.
@@ -40,8 +40,8 @@ func (f *follower) Account() agent.Account {
 	a.Active, a.Unseen = f.Active && !f.reviews, f.unseen
 	r, ok := f.rollout()
 	if ok {
-		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
-		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), f.cost(r.calls)
+		a.Usage, a.Version, a.Model = r.calls.Usage(), cmp.Or(r.version, a.Version), r.model
+		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), r.calls.Cost(f.prices)
 	}
 	a.Requests += f.Retries + f.unseen
 	if f.failure != "" {
@@ -50,8 +50,9 @@ func (f *follower) Account() agent.Account {
 	var sum tokens
 	told := ok && (!f.reviews || len(r.calls) > 0) // of a review codex itself tells nothing
 	if a.Usage.IsZero() && !f.resumes && !f.reviews && json.Unmarshal(f.usage, &sum) == nil {
-		a.Usage, told = sum.usage(), true
-		a.Estimate = f.costOfSum(sum)
+		call := sum.call(f.model())
+		call.Price.Sum = true
+		a.Usage, told, a.Estimate = call.Used, true, agent.ModelCalls{call}.Cost(f.prices)
 	}
 	a.Usage.Unknown = f.Over && (f.Active && !told || f.asking && f.Tools.Running() == 0)
 	return a
@@ -64,7 +65,6 @@ func (f *follower) rollout() (rollout, bool) {
 		all := f.records[0].rollout()
 		for _, of := range f.records[1:] {
 			r := of.rollout()
-			all.used.add(r.used)
 			all.calls = append(all.calls, r.calls...)
 			all.model = cmp.Or(all.model, r.model)
 		}
@@ -86,7 +86,7 @@ func (f *follower) readRecords() bool {
 		if path == "" {
 			return false
 		}
-		f.records = []*rolloutReader{newRolloutReader(path, f.start, f.from)}
+		f.records = []*rolloutReader{newRolloutReader(path, f.start, f.from, f.model)}
 	}
 	for i := 0; i < len(f.records); i++ { // the first may name others
 		if err := f.records[i].read(); err != nil && i == 0 {
@@ -112,52 +112,9 @@ func (f *follower) turn(now time.Time) *verdict.Usage {
 	if !f.readRecords() {
 		return nil
 	}
-	var calls []modelCall
+	var calls agent.ModelCalls
 	for _, r := range f.records {
 		calls = append(calls, r.untold()...)
 	}
-	if len(calls) == 0 {
-		return nil
-	}
-	var sum tokens
-	for _, c := range calls {
-		sum.add(c.tokens)
-	}
-	u := sum.usage()
-	if u.CostUSD = f.cost(calls); u.CostUSD != nil {
-		u.Estimated = true
-	}
-	return &u
-}
-
-// cost is what calls cost by the price list; nil if there was none, or one has no price.
-func (f *follower) cost(calls []modelCall) *float64 { return costOf(f.prices, calls, f.model) }
-
-// costOfSum is the same of calls of which only the sum is known.
-func (f *follower) costOfSum(sum tokens) *float64 {
-	call := sum.call()
-	call.Sum = true
-	if usd, ok := f.prices.Cost(f.model(), time.Now(), call); ok {
-		return &usd
-	}
-	return nil
-}
-
-// costOf is what calls cost. A call of which the record does not say the model is for the usual one.
-func costOf(prices *price.Table, calls []modelCall, usual func() string) *float64 {
-	if len(calls) == 0 {
-		return nil
-	}
-	sum := 0.0
-	for _, c := range calls {
-		if c.model == "" && usual != nil {
-			c.model = usual()
-		}
-		usd, ok := prices.Cost(c.model, time.Now(), c.call())
-		if !ok {
-			return nil
-		}
-		sum += usd
-	}
-	return &sum
+	return calls.Turn(f.prices)
 }

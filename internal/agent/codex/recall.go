@@ -24,7 +24,7 @@ func Recall(home, session string, since time.Time, prices *price.Table) (a agent
 	if err != nil {
 		return a, last, false
 	}
-	a = agent.Account{Session: session, Active: len(r.calls) > 0, Usage: r.used.usage(), Estimate: costOf(prices, r.calls, nil),
+	a = agent.Account{Session: session, Active: len(r.calls) > 0, Usage: r.calls.Usage(), Estimate: r.calls.Cost(prices),
 		Model: r.model, Version: r.version, Requests: len(r.calls)}
 	a.Usage.Unknown = len(r.calls) == 0
 	return a, info.ModTime(), true

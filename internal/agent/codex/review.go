@@ -39,7 +39,7 @@ func (f *follower) findReviewers() {
 	for _, id := range threadsIn(own.path) {
 		path := findRollout(f.home, id)
 		if path != "" && !slices.ContainsFunc(f.records, func(r *rolloutReader) bool { return r.path == path }) {
-			f.records = append(f.records, newRolloutReader(path, f.start, 0))
+			f.records = append(f.records, newRolloutReader(path, f.start, 0, f.model))
 		}
 	}
 }

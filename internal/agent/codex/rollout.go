@@ -18,15 +18,8 @@ import (
 type rollout struct {
 	version string
 	model   string
-	used    tokens
-	calls   []modelCall     // requests that were answered
-	failure json.RawMessage // codex's name for why the turn failed
-}
-
-// modelCall is a request to a model that was answered.
-type modelCall struct {
-	model string
-	tokens
+	calls   agent.ModelCalls // requests that were answered
+	failure json.RawMessage  // codex's name for why the turn failed
 }
 
 const (
@@ -97,8 +90,9 @@ func sizeOf(home, thread string) int64 {
 // rolloutSum adds up the lines of a record.
 type rolloutSum struct {
 	since            time.Time
-	before           bool // the line was there before the attempt
-	requests, events []modelCall
+	usual            func() string // the model of a call of which the record does not say it; nil if that is not known
+	before           bool          // the line was there before the attempt
+	requests, events agent.ModelCalls
 	last             tokens // the sum that the event before told; each can come several times
 	model            string
 	failure          json.RawMessage
@@ -112,10 +106,10 @@ func (s *rolloutSum) take(line []byte) {
 	ours := !s.before && !rec.Timestamp.Before(s.since)
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
-		s.requests = append(s.requests, modelCall{s.model, payload.Usage})
+		s.requests = append(s.requests, s.call(payload.Usage))
 	case rec.Type == "event_msg" && payload.Type == "token_count" && payload.Info != nil:
 		if ours && payload.Info.Total != s.last {
-			s.events = append(s.events, modelCall{s.model, payload.Info.Last})
+			s.events = append(s.events, s.call(payload.Info.Last))
 		}
 		s.last = payload.Info.Total
 	case rec.Type == "event_msg" && payload.Type == "task_complete" && payload.Error != nil && ours:
@@ -125,15 +119,16 @@ func (s *rolloutSum) take(line []byte) {
 	}
 }
 
-func (t *tokens) add(u tokens) {
-	t.Input += u.Input
-	t.CachedInput += u.CachedInput
-	t.CacheWrite += u.CacheWrite
-	t.Output += u.Output
+func (s *rolloutSum) call(used tokens) agent.ModelCall {
+	model := s.model
+	if model == "" && s.usual != nil {
+		model = s.usual()
+	}
+	return used.call(model)
 }
 
 // calls are the requests that were answered: of the two accounts of them the one that a version has.
-func (s *rolloutSum) calls() []modelCall {
+func (s *rolloutSum) calls() agent.ModelCalls {
 	if len(s.requests) > 0 {
 		return s.requests
 	}

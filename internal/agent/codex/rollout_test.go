@@ -60,7 +60,7 @@ func TestReadRollout(t *testing.T) {
 		"a command that prints such lines": {[]string{`{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","usage":{"input_tokens":7},"x":"token_usage_record _token"}}` + "\n"}, tokens{}, 0},
 	} {
 		r, err := readRollout(writeRollout(t, t.TempDir(), "2026/11/15", tt.lines...), start, 0)
-		if err != nil || r.used != tt.want || len(r.calls) != tt.answers || r.version != "0.166.0" {
+		if err != nil || !reflect.DeepEqual(r.calls.Usage(), tt.want.call("").Used) || len(r.calls) != tt.answers || r.version != "0.166.0" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -98,10 +98,10 @@ func TestReadRollout_Large(t *testing.T) {
 		}
 		f.WriteString(strings.Join(tt.since, ""))
 		f.Close()
-		if r, err := readRollout(path, noon, from); err != nil || r.used.Input != tt.want || len(r.calls) != tt.answers {
+		if r, err := readRollout(path, noon, from); err != nil || r.calls.Usage().InputTokens != tt.want || len(r.calls) != tt.answers {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		if r, err := readRollout(path, noon, 1<<40); err != nil || r.used.Input != tt.want { // it has been written anew
+		if r, err := readRollout(path, noon, 1<<40); err != nil || r.calls.Usage().InputTokens != tt.want { // it has been written anew
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

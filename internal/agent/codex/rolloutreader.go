@@ -21,25 +21,21 @@ type rolloutReader struct {
 }
 
 // newRolloutReader returns what reads the part of a record that was written since the attempt's start, when it was so long.
-func newRolloutReader(path string, since time.Time, from int64) *rolloutReader {
+func newRolloutReader(path string, since time.Time, from int64, usual func() string) *rolloutReader {
 	// The record's times have no more than milliseconds.
-	return &rolloutReader{path: path, from: from, at: -1, sum: rolloutSum{since: since.Truncate(time.Millisecond)}}
+	return &rolloutReader{path: path, from: from, at: -1, sum: rolloutSum{since: since.Truncate(time.Millisecond), usual: usual}}
 }
 
 // readRollout reads a record that does not grow any more.
 func readRollout(path string, since time.Time, from int64) (rollout, error) {
-	r := newRolloutReader(path, since, from)
+	r := newRolloutReader(path, since, from, nil)
 	err := r.read()
 	return r.rollout(), err
 }
 
 // rollout is what was read so far.
 func (r *rolloutReader) rollout() rollout {
-	sum := rollout{version: r.version, model: r.sum.model, calls: r.sum.calls(), failure: r.sum.failure}
-	for _, c := range sum.calls {
-		sum.used.add(c.tokens)
-	}
-	return sum
+	return rollout{version: r.version, model: r.sum.model, calls: r.sum.calls(), failure: r.sum.failure}
 }
 
 // read reads on to the last line that is whole. However much that is, only a line at a time is kept.
@@ -77,7 +73,7 @@ func (r *rolloutReader) read() error {
 }
 
 // untold are the calls since the last time it was asked.
-func (r *rolloutReader) untold() []modelCall {
+func (r *rolloutReader) untold() agent.ModelCalls {
 	calls := r.sum.calls()
 	calls = calls[min(r.told, len(calls)):]
 	r.told += len(calls)

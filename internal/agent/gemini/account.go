@@ -39,19 +39,7 @@ func (f *follower) turn() *verdict.Usage {
 	if !f.readRecord() {
 		return nil
 	}
-	calls := f.record.untold()
-	if len(calls) == 0 {
-		return nil
-	}
-	var all tokens
-	for _, c := range calls {
-		all = all.add(c.tokens)
-	}
-	u := all.usage()
-	if u.CostUSD = cost(f.prices, calls); u.CostUSD != nil {
-		u.Estimated = true
-	}
-	return &u
+	return f.record.untold().Turn(f.prices)
 }
 
 // models is what each model was used, as gemini has told in the end; nil if it has not.
@@ -80,14 +68,15 @@ func (f *follower) Account() agent.Account {
 	}
 	switch {
 	case models != nil:
-		a.Usage, a.Estimate = sum(models).usage(), costOfModels(f.prices, models)
-		if recorded && sum(f.record.byModel()) == sum(models) {
-			if usd := cost(f.prices, f.record.calls); usd != nil {
+		sums := sumsOf(models)
+		a.Usage, a.Estimate = sums.Usage(), sums.Cost(f.prices)
+		if recorded && f.record.used == sum(models) {
+			if usd := f.record.calls.Cost(f.prices); usd != nil {
 				a.Estimate = usd // call by call, which may be dearer: a long prompt is
 			}
 		}
 	case f.record != nil:
-		a.Usage, a.Estimate = sum(f.record.byModel()).usage(), cost(f.prices, f.record.calls)
+		a.Usage, a.Estimate = f.record.calls.Usage(), f.record.calls.Cost(f.prices)
 	default:
 		told = false
 	}

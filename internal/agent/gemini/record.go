@@ -66,21 +66,15 @@ func isRecordOf(path, session string) bool {
 	return bytes.Contains(head[:n], []byte(session))
 }
 
-// modelCall is a message of the model.
-type modelCall struct {
-	id    string
-	model string
-	tokens
-}
-
 // recordReader reads a record as it grows.
 type recordReader struct {
 	path  string
 	since time.Time
 	at    int64 // up to where it was read
 	seen  map[string]bool
-	calls []modelCall
-	told  int // how many of them were told of
+	calls agent.ModelCalls
+	used  tokens // by them
+	told  int    // how many of them were told of
 	asked bool
 	cut   int    // streams of answers that ended too soon, since the last that did not; what was used comes with the end
 	last  string // the message of the last of them
@@ -167,39 +161,15 @@ func (r *recordReader) take(m recordedMessage) {
 		return
 	}
 	r.seen[m.ID] = true
-	r.calls = append(r.calls, modelCall{m.ID, m.Model, tokens{Prompt: m.Tokens.Input, Candidates: m.Tokens.Output, Cached: m.Tokens.Cached, Total: m.Tokens.Total}})
+	used := tokens{Prompt: m.Tokens.Input, Candidates: m.Tokens.Output, Cached: m.Tokens.Cached, Total: m.Tokens.Total}
+	r.calls, r.used = append(r.calls, used.call(m.Model)), r.used.add(used)
 }
 
 // untold are the calls that were not told of yet.
-func (r *recordReader) untold() []modelCall {
+func (r *recordReader) untold() agent.ModelCalls {
 	calls := r.calls[r.told:]
 	r.told = len(r.calls)
 	return calls
-}
-
-// byModel is what each model was used.
-func (r *recordReader) byModel() map[string]tokens {
-	all := map[string]tokens{}
-	for _, c := range r.calls {
-		all[c.model] = all[c.model].add(c.tokens)
-	}
-	return all
-}
-
-// cost is what calls cost by the price list; nil if there was none, or one has no price.
-func cost(prices *price.Table, calls []modelCall) *float64 {
-	if len(calls) == 0 {
-		return nil
-	}
-	sum := 0.0
-	for _, c := range calls {
-		usd, ok := prices.Cost(c.model, time.Now(), c.call())
-		if !ok {
-			return nil
-		}
-		sum += usd
-	}
-	return &sum
 }
 
 // Recall says what gemini's own record of a session tells of an attempt that began then and was not followed to its end, and
@@ -217,9 +187,9 @@ func Recall(home, session string, since time.Time, prices *price.Table) (a agent
 	if r.read() != nil {
 		return a, last, false
 	}
-	a = agent.Account{Session: session, Active: len(r.calls) > 0, Usage: sum(r.byModel()).usage(), Estimate: cost(prices, r.calls), Requests: len(r.calls)}
+	a = agent.Account{Session: session, Active: len(r.calls) > 0, Usage: r.calls.Usage(), Estimate: r.calls.Cost(prices), Requests: len(r.calls)}
 	if n := len(r.calls); n > 0 {
-		a.Model = r.calls[n-1].model
+		a.Model = r.calls[n-1].Model
 	}
 	a.Usage.Unknown = len(r.calls) == 0
 	return a, info.ModTime(), true

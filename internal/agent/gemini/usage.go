@@ -2,8 +2,8 @@ package gemini
 
 import (
 	"encoding/json"
-	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
@@ -20,14 +20,14 @@ func (t tokens) add(u tokens) tokens {
 	return tokens{t.Prompt + u.Prompt, t.Candidates + u.Candidates, t.Cached + u.Cached, t.Total + u.Total}
 }
 
-func (t tokens) usage() verdict.Usage {
-	return verdict.Usage{InputTokens: t.Prompt, OutputTokens: t.Candidates, CacheReadInputTokens: t.Cached}
-}
-
-// call is the count as the price list has it. What a model thinks costs as much as what it says.
-func (t tokens) call() price.Call {
+// call is a call to a model that has used them. What a model thinks costs as much as what it says.
+func (t tokens) call(model string) agent.ModelCall {
 	read := min(max(t.Cached, 0), t.Prompt)
-	return price.Call{Input: t.Prompt - read, Output: max(t.Candidates, t.Total-t.Prompt), CacheRead: read}
+	return agent.ModelCall{
+		Model: model,
+		Used:  verdict.Usage{InputTokens: t.Prompt, OutputTokens: t.Candidates, CacheReadInputTokens: t.Cached},
+		Price: price.Call{Input: t.Prompt - read, Output: max(t.Candidates, t.Total-t.Prompt), CacheRead: read},
+	}
 }
 
 // stats are those at the end of a stream.
@@ -115,25 +115,16 @@ func reported(models map[string]tokens) json.RawMessage {
 	return data
 }
 
-// costOfModels is what sums of calls cost by the price list; nil if nothing was used, or a model has no price.
-func costOfModels(prices *price.Table, models map[string]tokens) *float64 {
-	usd, used := 0.0, false
+// sumsOf are the models that were used, each as one call for the sum of its calls.
+func sumsOf(models map[string]tokens) (sums agent.ModelCalls) {
 	for name, t := range models {
-		if t == (tokens{}) {
-			continue
+		if t != (tokens{}) {
+			call := t.call(name)
+			call.Price.Sum = true
+			sums = append(sums, call)
 		}
-		call := t.call()
-		call.Sum = true
-		cost, ok := prices.Cost(name, time.Now(), call)
-		if !ok {
-			return nil
-		}
-		usd, used = usd+cost, true
 	}
-	if !used {
-		return nil
-	}
-	return &usd
+	return sums
 }
 
 // brokenStreams is how often in a row versions up to 0.40 ask for an answer whose stream ends too soon. Then they ask the model to continue, as
