@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -36,56 +35,12 @@ type item struct {
 	} `json:"changes"` // of a file_change
 }
 
-// longLine is from where on it is worth while to look first whether a line is only what a tool has printed.
-const longLine = 16 << 10
-
 // readEvent reads a line; one that is no event has no type.
 func readEvent(line []byte) (e event) {
-	if len(line) > longLine {
-		if e := decode(abridge(line)); e.Item.tool() {
-			return e
-		}
-	}
-	return decode(line)
-}
-
-func decode(line []byte) (e event) {
 	if len(line) > 0 && line[0] == '{' {
 		_ = json.Unmarshal(line, &e) // a field that has become something else leaves the others readable
 	}
 	return e
-}
-
-// abridge empties the long texts of a line of JSON. To find a text's end takes a hundredth of the time of reading it.
-func abridge(line []byte) []byte {
-	short := make([]byte, 0, longLine)
-	for {
-		begin := bytes.IndexByte(line, '"') + 1
-		if begin == 0 {
-			return append(short, line...)
-		}
-		end := begin
-		for {
-			n := bytes.IndexByte(line[end:], '"')
-			if n < 0 {
-				return append(short, line...)
-			}
-			end += n
-			slashes := 0
-			for line[end-1-slashes] == '\\' { // ends at the opening quote at the latest
-				slashes++
-			}
-			if end++; slashes%2 == 0 {
-				break
-			}
-		}
-		if end-begin > longLine/4 {
-			short = append(append(short, line[:begin]...), '"')
-		} else {
-			short = append(short, line[:end]...)
-		}
-		line = line[end:]
-	}
 }
 
 // ofModel reports whether the item comes from the model. An item of type error is a warning of codex itself: unknown

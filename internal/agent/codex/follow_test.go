@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -242,25 +241,6 @@ func TestAccount_SilentRetries(t *testing.T) {
 
 func outcome(code int, stdout, stderr string) verdict.Outcome {
 	return verdict.Outcome{ExitCode: code, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}
-}
-
-// A long line is read as a short one: by its own keys, with the whole of what the model says.
-func TestReadEvent_Long(t *testing.T) {
-	long := strings.Repeat(`a "quoted\\" text, \\\\`, longLine)
-	quoted, _ := json.Marshal(long)
-	e := readEvent([]byte(`{"item":{"aggregated_output":` + string(quoted) + `,"command":"\\","id":"item_2","type":"command_execution"},"type":"item.completed"}`))
-	if e.Type != "item.completed" || e.Item.ID != "item_2" || !e.Item.tool() {
-		t.Errorf("%.200v", e)
-	}
-	e = readEvent([]byte(`{"type":"item.completed","item":{"type":"agent_message","text":` + string(quoted) + `}}`))
-	if e.Item.Text != long {
-		t.Errorf("%.200v", e)
-	}
-	for _, broken := range []string{`"`, `\`, `"\`, `\"`, `{"`, `{"a\"`, ``} {
-		readEvent([]byte(strings.Repeat(" ", longLine) + broken))
-		readEvent([]byte(`{` + strings.Repeat(" ", longLine) + broken))
-		abridge([]byte(broken))
-	}
 }
 
 // What a tool was given is shown as a person would have typed it.
