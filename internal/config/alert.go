@@ -3,70 +3,49 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/message"
 )
 
-// alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where
-// alerts are sent. The key of what is wrong is returned beside the error.
-func alertConfig(v any) (c alert.Config, key string, err error) {
-	table, ok := v.(map[string]any)
-	if !ok {
-		return c, "alert", message.Error(message.MustBeTable("[alert]"))
-	}
-	c.Per = map[string]alert.Settings{}
-	for name, value := range table {
-		key = "alert." + name
-		switch name {
-		case "failures", "within":
-			err = setThreshold(&c.Settings, name, value)
-		case "command":
-			c.Command, err = commandLine(value)
-		case "webhook":
-			c.Webhook, err = webhook(value)
-		default:
-			own, ok := value.(map[string]any)
-			if !ok {
-				return c, key, message.Error(message.UnknownKey("failures", "within", "command", "webhook", "tables such as [alert.claude]"))
-			}
-			if near := Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
-				return c, key, checkProfile(name)
-			}
-			var s alert.Settings
-			for k, v := range own {
-				if err := setThreshold(&s, k, v); err != nil {
-					return c, key + "." + k, err
-				}
-			}
-			c.Per[name] = s
+// readAlerts reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where alerts are sent.
+func (f *file) readAlerts(t *fields) {
+	f.alerts = alert.Config{Settings: thresholds(t), Command: read(t, "command", commandLine), Webhook: read(t, "webhook", webhook),
+		Per: map[string]alert.Settings{}}
+	own := slices.DeleteFunc(t.keys(), func(key string) bool { return slices.Contains(t.asked, key) })
+	for _, name := range own {
+		if _, isTable := t.table[name].(map[string]any); !isTable {
+			t.fail(name, message.Error(message.UnknownKey("failures", "within", "command", "webhook", "tables such as [alert.claude]")))
 		}
-		if err != nil {
-			return c, key, err
+		if near := Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
+			t.fail(name, checkProfile(name))
 		}
+		of := t.inner(name)
+		f.alerts.Per[name] = thresholds(of)
+		of.close()
 	}
-	return c, "", nil
 }
 
-func setThreshold(s *alert.Settings, key string, value any) error {
-	text, err := flat(value)
-	if err != nil {
-		return err
+func thresholds(t *fields) alert.Settings {
+	return alert.Settings{
+		Failures: parsed(t, "failures", func(text string) (int, error) {
+			n, err := parseNumber(text, 0, 1000)
+			if n == 0 {
+				n = -1 // no number of failures raises an alert
+			}
+			return n, err
+		}),
+		Within: parsed(t, "within", func(text string) (time.Duration, error) {
+			d, err := ParseDuration(text)
+			if err == nil && d == 0 {
+				err = message.Error("must be longer than 0")
+			}
+			return d, err
+		}),
 	}
-	switch key {
-	case "failures":
-		if s.Failures, err = parseNumber(text, 0, 1000); err == nil && s.Failures == 0 {
-			s.Failures = -1 // no number of failures raises an alert
-		}
-	case "within":
-		if s.Within, err = ParseDuration(text); err == nil && s.Within == 0 {
-			err = message.Error("must be longer than 0")
-		}
-	default:
-		err = message.Error(message.UnknownKey("failures", "within"))
-	}
-	return err
 }
 
 // commandLine reads a command: a list, for there is no shell that could split a text.

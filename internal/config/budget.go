@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -106,29 +105,18 @@ func setBudgets(s *Settings, text string) error {
 	return nil
 }
 
-// budgetRules reads the tables [budget.NAME] of the user's file. The key of what is wrong is returned beside the error.
-func budgetRules(tables map[string]any) (rules map[string]Budget, key string, err error) {
-	rules = map[string]Budget{}
-	for name, value := range tables {
-		key = "budget." + name
+// readBudgets reads the tables [budget.NAME] of the user's file.
+func (f *file) readBudgets(t *fields) {
+	f.budgets = map[string]Budget{}
+	for _, name := range t.keys() {
 		if err := budget.CheckName(name); err != nil {
-			return nil, key, err
+			t.fail(name, err)
 		}
-		table, ok := value.(map[string]any)
-		if !ok {
-			return nil, key, message.Error(message.MustBeTable("[budget.nightly]"))
-		}
-		rule, wrong, err := budgetRule(table)
-		if err != nil {
-			return nil, strings.TrimSuffix(key+"."+wrong, "."), err
-		}
-		rules[name] = rule
+		f.budgets[name] = budgetRule(t.tableOf(name, message.MustBeTable("[budget.nightly]")))
 	}
-	return rules, "", nil
 }
 
-func budgetRule(table map[string]any) (b Budget, key string, err error) {
-	t := &fields{table: table}
+func budgetRule(t *fields) (b Budget) {
 	terms := budget.Terms{Limit: parsed(t, "limit", budget.ParseUSD), Window: parsed(t, "window", budget.ParseWindow), Strict: t.flag("strict")}
 	b.Profiles = t.checked("profile", checkProfile)
 	for _, dir := range t.texts("directory") {
@@ -139,42 +127,16 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 		b.Directories = append(b.Directories, dir)
 	}
 	b.Names, b.Tags = t.checked("name", label.CheckName), t.checked("tag", checkTag)
-	if t.close(); t.wrong != nil {
-		return b, t.wrong.key, t.wrong.err
-	}
+	t.close()
 	switch {
 	case terms.Limit > 0 && terms.Window == "":
-		return b, "", message.Error("has a limit but no window (day, week or month)")
+		t.fail("", message.Error("has a limit but no window (day, week or month)"))
 	case terms.Limit == 0 && (terms.Window != "" || terms.Strict):
-		return b, "", message.Error("has no limit")
+		t.fail("", message.Error("has no limit"))
 	case terms.Limit > 0:
 		b.Terms = &terms
 	}
-	return b, "", nil
-}
-
-// texts reads a text or a list of them.
-func texts(value any, check func(string) error) (list []string, err error) {
-	values, ok := value.([]any)
-	if !ok {
-		values = []any{value}
-	}
-	if len(values) == 0 {
-		return nil, errors.New("is empty")
-	}
-	for _, v := range values {
-		text, ok := v.(string)
-		if !ok || text == "" {
-			return nil, message.Error(message.NotAString(v))
-		}
-		if check != nil {
-			if err := check(text); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, text)
-	}
-	return list, nil
+	return b
 }
 
 // directory reads a directory of the user's file, which may begin with ~.

@@ -32,28 +32,19 @@ func setFallbacks(s *Settings, text string) error {
 	return nil
 }
 
-// fallbackArgs reads the tables [fallback.NAME] of the user's file. The key of what is wrong is returned beside the error.
-func fallbackArgs(tables map[string]any) (args map[string][]string, key string, err error) {
-	args = map[string][]string{}
-	for name, value := range tables {
-		key = "fallback." + name
+// readFallbacks reads the tables [fallback.NAME] of the user's file.
+func (f *file) readFallbacks(t *fields) {
+	f.fallbacks = map[string][]string{}
+	for _, name := range t.keys() {
 		if err := checkProfile(name); err != nil {
-			return nil, key, err
+			t.fail(name, err)
 		}
-		table, ok := value.(map[string]any)
-		if !ok {
-			return nil, key, message.Error(message.MustBeTable("[fallback.codex]"))
-		}
-		for own, value := range table {
-			if own != "args" {
-				return nil, key + "." + own, message.Error(message.UnknownKey("args"))
-			}
-			if args[name], err = arguments(value, message.MustBeArgs()); err != nil { // none at all is an answer too
-				return nil, key + ".args", err
-			}
+		of := t.tableOf(name, message.MustBeTable("[fallback.codex]"))
+		args := read(of, "args", func(v any) ([]string, error) { return arguments(v, message.MustBeArgs()) })
+		if of.close(); args != nil { // none at all is an answer too
+			f.fallbacks[name] = args
 		}
 	}
-	return args, "", nil
 }
 
 // fallbackRows are the arguments that the user's file gives fallbacks.

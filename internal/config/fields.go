@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,6 +35,9 @@ func (t *fields) fail(key string, err error) {
 	}
 }
 
+// keys are those of the table, in order.
+func (t *fields) keys() []string { return slices.Sorted(maps.Keys(t.table)) }
+
 // get is the value of a key; nil if it has none.
 func (t *fields) get(key string) any {
 	t.asked = append(t.asked, key)
@@ -42,7 +46,7 @@ func (t *fields) get(key string) any {
 
 // close refuses keys that nothing has asked for.
 func (t *fields) close() {
-	for _, key := range slices.Sorted(maps.Keys(t.table)) {
+	for _, key := range t.keys() {
 		if !slices.Contains(t.asked, key) {
 			t.fail(key, message.Error(message.UnknownKey(t.asked...)))
 		}
@@ -64,15 +68,28 @@ func (t *fields) texts(key string) []string { return t.checked(key, nil) }
 
 // checked is the same of strings that a check lets through.
 func (t *fields) checked(key string, check func(string) error) []string {
-	value := t.get(key)
-	if value == nil {
-		return nil
-	}
-	list, err := texts(value, check)
-	if err != nil {
-		t.fail(key, err)
-	}
-	return list
+	return read(t, key, func(value any) (list []string, err error) {
+		values, ok := value.([]any)
+		if !ok {
+			values = []any{value}
+		}
+		if len(values) == 0 {
+			return nil, errors.New("is empty")
+		}
+		for _, v := range values {
+			text, ok := v.(string)
+			if !ok || text == "" {
+				return nil, message.Error(message.NotAString(v))
+			}
+			if check != nil {
+				if err := check(text); err != nil {
+					return nil, err
+				}
+			}
+			list = append(list, text)
+		}
+		return list, nil
+	})
 }
 
 // oneOf is one of some strings; empty if there is none.
@@ -127,16 +144,24 @@ func (t *fields) codes(key string, low, high int) (list []int) {
 // duration is a duration, written as in all settings.
 func (t *fields) duration(key string) time.Duration { return parsed(t, key, ParseDuration) }
 
-// parsed is what a value means; zero if there is none.
-func parsed[T any](t *fields, key string, parse func(string) (T, error)) (v T) {
+// parsed is what a value means, written as on the command line; zero if there is none.
+func parsed[T any](t *fields, key string, parse func(string) (T, error)) T {
+	return read(t, key, func(value any) (v T, err error) {
+		text, err := flat(value)
+		if err == nil {
+			v, err = parse(text)
+		}
+		return v, err
+	})
+}
+
+// read is what a value means; zero if there is none.
+func read[T any](t *fields, key string, read func(any) (T, error)) (v T) {
 	value := t.get(key)
 	if value == nil {
 		return v
 	}
-	text, err := flat(value)
-	if err == nil {
-		v, err = parse(text)
-	}
+	v, err := read(value)
 	if err != nil {
 		t.fail(key, err)
 	}
@@ -144,11 +169,14 @@ func parsed[T any](t *fields, key string, parse func(string) (T, error)) (v T) {
 }
 
 // inner is a table in the table; an empty one if there is none.
-func (t *fields) inner(key string) *fields {
+func (t *fields) inner(key string) *fields { return t.tableOf(key, message.MustBeTable("")) }
+
+// tableOf is the same; must says so where it is not one.
+func (t *fields) tableOf(key, must string) *fields {
 	value := t.get(key)
 	table, ok := value.(map[string]any)
 	if value != nil && !ok {
-		t.fail(key, message.Error(message.MustBeTable("")))
+		t.fail(key, message.Error(must))
 	}
 	return &fields{table: table, under: t, name: key}
 }

@@ -92,17 +92,27 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	if err := f.addTable(f.values, doc, "", lines, wrong); err != nil {
 		return nil, err
 	}
-	for _, t := range f.tables(data) {
+	for _, t := range f.tables() {
 		value, ok := doc[t.name]
 		if !ok || !isTable(t.name, value) {
 			continue
 		}
-		key, err := t.name, message.Error(message.ProjectMayNot(t.about))
-		if !project {
-			key, err = t.read(value)
+		of := &fields{}
+		switch {
+		case project:
+			of.fail("", message.Error(message.ProjectMayNot(t.about)))
+		case t.name == "rule":
+			if err := f.addRules(data); err != nil {
+				of.fail("", err)
+			}
+		default:
+			if of.table, ok = value.(map[string]any); !ok {
+				of.fail("", message.Error(message.MustBeTable(t.example)))
+			}
+			t.read(of)
 		}
-		if err != nil {
-			if err := wrong(key, "%w", err); err != nil {
+		if m := of.wrong; m != nil {
+			if err := wrong(strings.TrimSuffix(t.name+"."+m.key, "."), "%w", m.err); err != nil {
 				return nil, err
 			}
 		}
@@ -116,27 +126,21 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	return f, nil
 }
 
-// table is one that only the user's file may have. read returns the key of what is wrong beside the error.
+// table is one that only the user's file may have.
 type table struct {
-	name, about string
-	read        func(value any) (key string, err error)
+	name, about, example string
+	read                 func(*fields)
 }
 
 // tables are those, in the order in which mistakes in them are told.
-func (f *file) tables(data []byte) []table {
+func (f *file) tables() []table {
 	return []table{
-		{"rule", "rules", func(any) (string, error) { return "rule", f.addRules(data) }},
-		{"alert", "alerts", func(v any) (key string, err error) { f.alerts, key, err = alertConfig(v); return key, err }},
-		{"budget", "budgets", func(v any) (key string, err error) {
-			f.budgets, key, err = budgetRules(v.(map[string]any))
-			return key, err
-		}},
-		{"fallback", "fallbacks", func(v any) (key string, err error) {
-			f.fallbacks, key, err = fallbackArgs(v.(map[string]any))
-			return key, err
-		}},
-		{"fleet", "fleet", func(v any) (key string, err error) { f.fleet, key, err = fleetTable(v); return key, err }},
-		{"prices", "prices", func(v any) (key string, err error) { f.prices, key, err = prices(v); return key, err }},
+		{"rule", "rules", "", nil},
+		{"alert", "alerts", "[alert]", f.readAlerts},
+		{"budget", "budgets", "", f.readBudgets},
+		{"fallback", "fallbacks", "", f.readFallbacks},
+		{"fleet", "fleet", "[fleet]", f.readFleet},
+		{"prices", "prices", pricesExample, f.readPrices},
 	}
 }
 

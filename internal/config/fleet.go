@@ -26,38 +26,27 @@ type Fleet struct {
 // Fleet is what the file says of jobs of a fleet.
 func (user UserSettings) Fleet() Fleet { return user.fleet }
 
-// fleetTable reads the table [fleet]. The key of what is wrong is returned beside the error.
-func fleetTable(v any) (f Fleet, key string, err error) {
-	table, ok := v.(map[string]any)
-	if !ok {
-		return f, "fleet", message.Error(message.MustBeTable("[fleet]"))
-	}
-	for name, value := range table {
-		key = "fleet." + name
-		text, err := flat(value)
-		if err != nil {
-			return f, key, err
-		}
-		var list []string
+// readFleet reads the table [fleet] of the user's file.
+func (f *file) readFleet(t *fields) {
+	list := func(text string) (list []string, _ error) {
 		for one := range strings.SplitSeq(text, ",") {
 			if one = strings.TrimSpace(one); one != "" {
 				list = append(list, one)
 			}
 		}
-		switch name {
-		case "allow":
-			for _, one := range list {
-				if err := f.Add(one); err != nil {
-					return f, key, err
-				}
-			}
-		case "allow_env", "allow-env":
-			f.Env = list
-		default:
-			return f, key, message.Error(message.UnknownKey("allow", "allow_env"))
+		return list, nil
+	}
+	for _, one := range parsed(t, "allow", list) {
+		if err := f.fleet.Add(one); err != nil {
+			t.fail("allow", err)
 		}
 	}
-	return f, "", nil
+	env := "allow_env"
+	if _, ok := t.table["allow-env"]; ok {
+		env = "allow-env"
+	}
+	f.fleet.Env = parsed(t, env, list)
+	t.close()
 }
 
 // plainSuffix follows the name of a profile that jobs may run with arguments that start nothing else.

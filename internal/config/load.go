@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/label"
@@ -175,12 +176,9 @@ func (s *Settings) asksForRetries() bool {
 	if s.From("max-retries") != "" {
 		return s.MaxRetries > 0
 	}
-	for _, name := range []string{"preset", "retry-on-exit", "retry-on", "retry-timeouts"} {
-		if s.From(name) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"preset", "retry-on-exit", "retry-on", "retry-timeouts"}, func(name string) bool {
+		return s.From(name) != ""
+	})
 }
 
 // presetName is the preset that applies.
