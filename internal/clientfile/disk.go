@@ -252,7 +252,7 @@ func (f *diskFile) sweep(age time.Duration) {
 		if !strings.HasPrefix(name, f.temporary()) {
 			continue
 		}
-		if info, err := f.dir.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(lastChange(info)) > age {
+		if info, err := f.dir.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > age {
 			f.dir.Remove(name)
 		}
 	}
