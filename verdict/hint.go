@@ -1,6 +1,9 @@
 package verdict
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // maxHint is the longest wait that is accepted. A longer one is a number that
 // means something else; go-retryablehttp users saw "retrying in
@@ -142,15 +145,7 @@ func stemAt(text string, i int) string {
 
 // foldEqual reports whether s is lower, but for the case of ASCII letters.
 func foldEqual(s, lower string) bool {
-	if len(s) != len(lower) {
-		return false
-	}
-	for i := range len(s) {
-		if lowerByte(s[i]) != lower[i] {
-			return false
-		}
-	}
-	return true
+	return len(s) == len(lower) && strings.EqualFold(s, lower)
 }
 
 func lowerByte(c byte) byte {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -128,10 +129,5 @@ func withinLine(re *syntax.Regexp) bool {
 			}
 		}
 	}
-	for _, sub := range re.Sub {
-		if !withinLine(sub) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !withinLine(sub) })
 }

@@ -1,6 +1,9 @@
 package verdict
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // How much evidence a verdict carries.
 const (
@@ -93,12 +96,7 @@ func (r *rule) findLine(s *stream, literal string, i int) int {
 }
 
 func containsAll(s string, all []string) bool {
-	for _, literal := range all {
-		if !strings.Contains(s, literal) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(literal string) bool { return !strings.Contains(s, literal) })
 }
 
 func start(match []int) int {

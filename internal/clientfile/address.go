@@ -3,6 +3,7 @@ package clientfile
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/message"
@@ -32,12 +33,9 @@ func addressTrouble(address string) string {
 // isCredential reports whether the value of that name says who calls.
 func isCredential(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range []string{"auth", "token", "key", "secret", "cookie", "pass", "credential", "sig", "session", "jwt"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"auth", "token", "key", "secret", "cookie", "pass", "credential", "sig", "session", "jwt"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
 }
 
 // isRandom reports whether a part of a path could be a secret: some services give each user a URL. A UUID is one too.

@@ -2,6 +2,7 @@ package clientfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/safefile"
@@ -61,10 +62,5 @@ func (n *node) hasLogin(name, url string, depth int) bool {
 			return true
 		}
 	}
-	for _, item := range n.items {
-		if item.hasLogin(name, url, depth+1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.items, func(item *node) bool { return item.hasLogin(name, url, depth+1) })
 }

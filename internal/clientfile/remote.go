@@ -236,22 +236,12 @@ func (f *File) keySpan(m *member) (from, to int) {
 
 // isHeader reports whether a text can be the name of a header.
 func isHeader(name string) bool {
-	for _, r := range name {
-		if !isWord(r) && !strings.ContainsRune("!#$%&'*+-.^`|~", r) {
-			return false
-		}
-	}
-	return name != ""
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) && !strings.ContainsRune("!#$%&'*+-.^`|~", r) })
 }
 
 // isVariable reports whether a text can be the name of a variable.
 func isVariable(name string) bool {
-	for _, r := range name {
-		if !isWord(r) {
-			return false
-		}
-	}
-	return name != ""
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) })
 }
 
 // isWord reports whether a character is a letter of ASCII, a digit or _.

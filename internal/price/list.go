@@ -54,12 +54,9 @@ func (r *Row) Holds(day time.Time) bool { return builtIn().row(r.Model, day) == 
 
 // IsOf reports whether the price is one of the model, by any of its names.
 func (r *Row) IsOf(model string) bool {
-	for _, name := range spellings(model) {
-		if name == r.Model || slices.Contains(r.Aliases, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spellings(model), func(name string) bool {
+		return name == r.Model || slices.Contains(r.Aliases, name)
+	})
 }
 
 // builtIn is the list that comes with the program. It is read when it is needed first.

@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,10 +150,7 @@ func misunderstood(o verdict.Outcome, added []string) bool {
 	if o.ExitCode != 2 {
 		return false
 	}
-	for _, option := range added {
-		if strings.Contains(o.Stderr.Text(), "unexpected argument '"+option+"'") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(added, func(option string) bool {
+		return strings.Contains(o.Stderr.Text(), "unexpected argument '"+option+"'")
+	})
 }

@@ -82,12 +82,7 @@ func (p *Profile) Headless() bool {
 
 // isValue reports whether an argument is the value of the option before it.
 func (p *Profile) isValue(i int) bool {
-	for _, a := range p.line.Read {
-		if a.Name != "" && a.From < i && i < a.To {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.line.Read, func(a agent.Arg) bool { return a.Name != "" && a.From < i && i < a.To })
 }
 
 // afterCommand is where the arguments of the subcommand begin that is the CLI's headless use: 0 if it needs none, -1 if it is not

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,10 +56,5 @@ func isJSON(contentType string) bool {
 var remarks = []string{"* body contains binary data", "* body is too long", "* panic while", "* error on "}
 
 func isRemark(text []byte) bool {
-	for _, r := range remarks {
-		if bytes.HasPrefix(text, []byte(r)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(remarks, func(r string) bool { return bytes.HasPrefix(text, []byte(r)) })
 }

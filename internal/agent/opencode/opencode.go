@@ -122,13 +122,7 @@ const sessionExample = "ses_e23634cffffe7BTx91ERbyKpKO"
 // isSession reports whether an id has the form of opencode's: ses_, and 26 letters and digits.
 func isSession(id string) bool {
 	rest, ok := strings.CutPrefix(id, "ses_")
-	if !ok || len(rest) < 20 || len(rest) > 40 {
-		return false
-	}
-	for _, c := range []byte(rest) {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
-			return false
-		}
-	}
-	return true
+	return ok && len(rest) >= 20 && len(rest) <= 40 && !strings.ContainsFunc(rest, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	})
 }
