@@ -6,8 +6,7 @@ import (
 )
 
 // envelope is what the proxy needs to know of a message: of the arguments only where they stand, of the result only whether
-// it is one. Its bytes are those of the
-// line, and as good as long as that is.
+// it is one.
 type envelope struct {
 	valid bool // JSON in shape, of "jsonrpc":"2.0", with an id that can be one
 	json  bool // JSON in shape
@@ -63,58 +62,14 @@ const (
 	fieldIsError
 )
 
-// fieldOf is what a key means in an object. It is a switch because that is asked several times a message.
-func fieldOf(in place, key []byte) field {
-	switch in {
-	case inMessage:
-		switch string(key) {
-		case "jsonrpc":
-			return fieldVersion
-		case "id":
-			return fieldID
-		case "method":
-			return fieldMethod
-		case "params":
-			return fieldParams
-		case "result":
-			return fieldResult
-		case "error":
-			return fieldError
-		}
-	case inParams:
-		switch string(key) {
-		case "name":
-			return fieldName
-		case "arguments":
-			return fieldArguments
-		case "uri":
-			return fieldURI
-		case "progressToken":
-			return fieldToken
-		case "requestId":
-			return fieldRequest
-		case "cursor":
-			return fieldCursor
-		case "requestState", "inputResponses":
-			return fieldResumed
-		case "_meta":
-			return fieldMeta
-		}
-	case inMeta:
-		switch string(key) {
-		case "progressToken":
-			return fieldToken
-		case "io.modelcontextprotocol/protocolVersion":
-			return fieldModern
-		case "io.modelcontextprotocol/subscriptionId":
-			return fieldListener
-		}
-	case inResult:
-		if string(key) == "isError" {
-			return fieldIsError
-		}
-	}
-	return other
+// fields are what the keys of an object mean.
+var fields = [...]map[string]field{
+	inMessage: {"jsonrpc": fieldVersion, "id": fieldID, "method": fieldMethod, "params": fieldParams, "result": fieldResult, "error": fieldError},
+	inParams: {"name": fieldName, "arguments": fieldArguments, "uri": fieldURI, "progressToken": fieldToken, "requestId": fieldRequest,
+		"cursor": fieldCursor, "requestState": fieldResumed, "inputResponses": fieldResumed, "_meta": fieldMeta},
+	inMeta: {"progressToken": fieldToken, "io.modelcontextprotocol/protocolVersion": fieldModern,
+		"io.modelcontextprotocol/subscriptionId": fieldListener},
+	inResult: {"isError": fieldIsError},
 }
 
 // note keeps a value that is wanted, which ends before at. nil stands for an object or an array.

@@ -91,7 +91,6 @@ func (s *splitter) Write(b []byte) (int, error) {
 		end := bytes.IndexByte(b, '\n')
 		if end < 0 {
 			s.scan.feed(b)
-			s.scan.own()
 			s.hold(b)
 			break
 		}

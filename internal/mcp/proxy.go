@@ -106,7 +106,7 @@ func (p *Proxy) await(ctx context.Context) {
 // lastResort is for how long nothing may move at the end: longer than a server takes to end, and then the tree is given the time that it needs.
 const lastResort = 15 * time.Second
 
-// do runs a step of the core that works on no borrowed bytes.
+// do runs a step of the core that works on no borrowed bytes, and writes what has been put for the server.
 func (p *Proxy) do(step func()) {
 	p.mu.Lock()
 	step()
@@ -134,10 +134,8 @@ func (p *Proxy) readClient() {
 		if err != nil {
 			lines.flush()
 		}
-		p.flushServer()
-		p.mu.Lock()
-		server := p.server
-		p.mu.Unlock()
+		var server server
+		p.do(func() { server = p.server }) // which writes what has been put for the server, before the borrowed bytes in it are reused
 		if server != nil {
 			server.waitForRoom()
 		}
@@ -146,17 +144,6 @@ func (p *Proxy) readClient() {
 			return
 		}
 	}
-}
-
-// flushServer writes what has been put for the server, before the borrowed bytes in it are reused.
-func (p *Proxy) flushServer() {
-	p.mu.Lock()
-	server := p.server
-	p.mu.Unlock()
-	if server != nil {
-		server.flush()
-	}
-	p.client.wakeWriter()
 }
 
 func (p *Proxy) leave() { p.do(p.core.clientGone) }

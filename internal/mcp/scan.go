@@ -89,47 +89,9 @@ func (s *scanner) feed(b []byte) {
 				s.punct(c, s.off+i)
 			}
 			i++
-			if s.state == inString || s.state == inKey || s.state == inScalar {
-				i = s.inOne(b, i)
-			}
 		}
 	}
 	s.off += len(b)
-}
-
-// inOne takes a string or scalar that has begun before i, if it ends in this piece: then nothing need be copied. It returns
-// where to go on.
-func (s *scanner) inOne(b []byte, i int) int {
-	from, end := i-1, i
-	if s.state == inScalar {
-		for end < len(b) && scalar[b[end]] {
-			end++
-		}
-		if end == len(b) {
-			return i
-		}
-	} else {
-		n, ended := s.skip(b[i:])
-		if !ended {
-			s.escaped = false // it is read again
-			return i
-		}
-		end += n
-	}
-	raw := b[from:end:end]
-	switch {
-	case s.state == inKey:
-		s.state, s.field = atColon, other
-		if s.keep {
-			s.field = fieldOf(s.here(), plain(raw))
-		}
-	default:
-		if s.keep {
-			s.note(raw, s.off+end)
-		}
-		s.state, s.field = afterValue, other
-	}
-	return end
 }
 
 // scalar are the bytes that numbers and words are made of.
@@ -294,7 +256,7 @@ func (s *scanner) endString(at int) {
 	}
 	s.state, s.field = atColon, other
 	if s.keep {
-		s.field = fieldOf(s.here(), plain(s.text))
+		s.field = fields[s.here()][string(plain(s.text))]
 	}
 }
 
@@ -303,14 +265,6 @@ func (s *scanner) endValue(at int) {
 		s.note(append([]byte(nil), s.text...), at)
 	}
 	s.state, s.field = afterValue, other
-}
-
-// own copies what the envelope has of the pieces that were fed so far: their bytes are about to be reused.
-func (s *scanner) own() {
-	e := &s.env
-	for _, field := range []*[]byte{&e.id, &e.method, &e.name, &e.uri, &e.token, &e.request, &e.listener, &e.version} {
-		*field = bytes.Clone(*field)
-	}
 }
 
 // end returns the envelope of the line that has been fed.
