@@ -1,8 +1,8 @@
 package codex
 
 import (
-	"bytes"
 	"io"
+	"regexp"
 	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -52,15 +52,10 @@ func threadsIn(path string) (ids []string) {
 	}
 	defer f.Close()
 	data, _ := io.ReadAll(io.LimitReader(f, 8<<20))
-	const key = `"thread_id":"`
-	for {
-		_, after, ok := bytes.Cut(data, []byte(key))
-		if !ok {
-			return ids
-		}
-		data = after
-		if id := string(after[:min(len(after), 36)]); agent.IsUUID(id) && !slices.Contains(ids, id) {
+	for _, m := range regexp.MustCompile(`"thread_id":"(.{36})`).FindAllSubmatch(data, -1) {
+		if id := string(m[1]); agent.IsUUID(id) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
+	return ids
 }

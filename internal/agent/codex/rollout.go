@@ -1,11 +1,11 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -148,22 +148,9 @@ func directoryOf(path string) string {
 }
 
 // field finds a text in the record's first line, which may be cut off: it holds all instructions too.
-func field(line []byte, name string) string {
-	_, after, ok := bytes.Cut(line, []byte(`"`+name+`":"`))
-	if !ok {
-		return ""
-	}
-	end := bytes.IndexByte(after, '"')
-	for end > 0 && after[end-1] == '\\' { // escaped; a path that ends in a backslash is not worth more
-		next := bytes.IndexByte(after[end+1:], '"')
-		if next < 0 {
-			return ""
-		}
-		end += 1 + next
-	}
-	var text string
-	if end < 0 || json.Unmarshal([]byte(`"`+string(after[:end])+`"`), &text) != nil {
-		return ""
+func field(line []byte, name string) (text string) {
+	if m := regexp.MustCompile(`"` + name + `":("(?:[^"\\]|\\.)*")`).FindSubmatch(line); m != nil {
+		json.Unmarshal(m[1], &text) // what is no text stays empty
 	}
 	return text
 }

@@ -101,16 +101,10 @@ const longestBackoff = 39 * time.Second
 
 // withoutName takes the name of its kind off an error: "_ApiError: {…}".
 func withoutName(text string) string {
-	name, rest, ok := strings.Cut(text, ": ")
-	if ok && isName(name) {
+	if name, rest, ok := strings.Cut(text, "Error: "); ok && strings.Trim(name, letters) == "" {
 		return rest
 	}
 	return text
 }
 
-// isName reports whether text can be the name of a kind of error.
-func isName(text string) bool {
-	return text != "" && strings.HasSuffix(text, "Error") && !strings.ContainsFunc(text, func(r rune) bool {
-		return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-}
+const letters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -2,7 +2,9 @@ package gh
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // queryOf is the query in the body of a GraphQL request; empty if there is none.
@@ -18,69 +20,31 @@ func isMutation(document string) bool {
 	return kind != ""
 }
 
+// graphqlToken matches what a GraphQL document consists of, as far as it matters: comments, strings, brackets and names.
+var graphqlToken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`#[^\n]*|"""(?s:.*?)(?:"""|$)|"(?:[^"\\\n]|\\(?s:.))*["\n]?|[{}()]|\w+`)
+})
+
 // operation finds the first operation in a GraphQL document, of that kind if one is given: "query", "mutation" or
 // "subscription", and its name. What stands in braces, parentheses, strings and comments is no operation.
 func operation(document, wanted string) (kind, name string) {
 	depth := 0
-	for i := 0; i < len(document); {
-		switch c := document[i]; {
-		case c == '#':
-			i = after(document, i, "\n")
-		case strings.HasPrefix(document[i:], `"""`):
-			i = after(document, i+3, `"""`)
-		case c == '"':
-			i = afterString(document, i)
-		case c == '{' || c == '(':
+	for _, at := range graphqlToken().FindAllStringIndex(document, -1) {
+		switch word := document[at[0]:at[1]]; word {
+		case "{", "(":
 			depth++
-			i++
-		case c == '}' || c == ')':
+		case "}", ")":
 			depth--
-			i++
-		case isName(c):
-			word := document[i:endOfName(document, i)]
-			i += len(word)
-			if depth > 0 || word != "query" && word != "mutation" && word != "subscription" || wanted != "" && word != wanted {
-				continue
+		case "query", "mutation", "subscription":
+			if depth <= 0 && (wanted == "" || word == wanted) {
+				rest := strings.TrimLeft(document[at[1]:], " \t\r\n,")
+				return word, rest[:len(rest)-len(strings.TrimLeftFunc(rest, isName))]
 			}
-			for i < len(document) && strings.IndexByte(" \t\r\n,", document[i]) >= 0 {
-				i++
-			}
-			return word, document[i:endOfName(document, i)]
-		default:
-			i++
 		}
 	}
 	return "", ""
 }
 
-// after is the place behind the next mark.
-func after(s string, from int, mark string) int {
-	if from > len(s) {
-		return len(s)
-	}
-	if i := strings.Index(s[from:], mark); i >= 0 {
-		return from + i + len(mark)
-	}
-	return len(s)
-}
-
-// afterString is the place behind the string that begins at i. It never reaches beyond its line.
-func afterString(s string, i int) int {
-	for i++; i < len(s) && s[i] != '"' && s[i] != '\n'; i++ {
-		if s[i] == '\\' {
-			i++
-		}
-	}
-	return min(i+1, len(s))
-}
-
-func isName(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func endOfName(s string, i int) int {
-	for i < len(s) && isName(s[i]) {
-		i++
-	}
-	return i
+func isName(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

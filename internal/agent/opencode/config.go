@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -97,45 +99,19 @@ func (c *config) merge(text []byte, users bool) {
 	}
 }
 
+// In what opencode allows beside JSON: comments, and a comma before a bracket that closes. Strings may hold either.
+var (
+	comments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"?|//[^\n]*|/\*.*?(?:\*/|$)`) })
+	commas   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)("(?:[^"\\]|\\.)*")|,(\s*[}\]])`) })
+)
+
 // plainJSON is JSON without the comments and the commas at the end that opencode allows.
 func plainJSON(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(text))
-			out = append(out, text[i:end]...)
-			i = end - 1
-		case c == '/' && i+1 < len(text) && text[i+1] == '/':
-			for i < len(text) && text[i] != '\n' {
-				i++
-			}
-			out = append(out, '\n')
-		case c == '/' && i+1 < len(text) && text[i+1] == '*':
-			i += 2
-			for i < len(text) && !(text[i] == '/' && text[i-1] == '*') {
-				i++
-			}
-			out = append(out, ' ')
-		case c == '}' || c == ']':
-			end := len(out)
-			for end > 0 && (out[end-1] == ' ' || out[end-1] == '\t' || out[end-1] == '\n' || out[end-1] == '\r') {
-				end--
-			}
-			if end > 0 && out[end-1] == ',' {
-				out = out[:end-1]
-			}
-			out = append(out, c)
-		default:
-			out = append(out, c)
+	text = comments().ReplaceAllFunc(text, func(piece []byte) []byte {
+		if piece[0] == '"' {
+			return piece
 		}
-	}
-	return out
+		return []byte(" ")
+	})
+	return commas().ReplaceAll(text, []byte("$1$2"))
 }
