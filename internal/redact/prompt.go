@@ -64,63 +64,43 @@ func (t *flatText) markQuote(q quote, lines bool) {
 
 const base = 1_000_003
 
-// markQuotes marks the pieces of the text that are in the prompt too, where they are long enough to be a quote.
+// markQuotes marks the pieces of the text that are in the prompt too, where they are long enough to be a quote: windows in a row, each
+// of which the prompt has.
 func (t *flatText) markQuotes(asked []byte) {
 	if len(t.text) < gram || len(asked) < gram {
 		return
 	}
-	where := make(map[uint64][]int, len(t.text))
-	var some [1 << 10]uint64 // a bit for the hashes in it: most of a prompt's are not, and are told so at once
+	quoted := make(map[uint64]bool, len(t.text)) // whether the prompt has a window
 	const bits = 16
-	more := false // a piece stands in more places than are looked at
-	rolling(t.text, func(at int, hash uint64) {
-		list := where[hash]
-		if len(list) == maxSame {
-			more = true
-			return
-		}
-		where[hash] = append(list, at)
+	var some [1 << bits / 64]uint64 // a bit for the hashes in it: most of a prompt's are not, and are told so at once
+	rolling(t.text, func(_ int, hash uint64) {
+		quoted[hash] = false
 		bit := hash >> (64 - bits)
 		some[bit/64] |= 1 << (bit % 64)
 	})
-	done := 0 // of the prompt: what was compared as part of a longer quote begins no other
-	rolling(asked, func(at int, hash uint64) {
-		if bit := hash >> (64 - bits); at < done || some[bit/64]&(1<<(bit%64)) == 0 {
-			return
-		}
-		longest := 0
-		for _, from := range where[hash] {
-			n := 0
-			for from+n < len(t.text) && at+n < len(asked) && t.text[from+n] == asked[at+n] {
-				n++
+	rolling(asked, func(_ int, hash uint64) {
+		if bit := hash >> (64 - bits); some[bit/64]&(1<<(bit%64)) != 0 {
+			if _, ok := quoted[hash]; ok {
+				quoted[hash] = true
 			}
-			longest = max(longest, n)
-			if n >= gram && t.isQuote(from, n) {
-				t.mark(from, from+n)
-			}
-		}
-		if longest > gram {
-			done = at + longest - gram + 1
 		}
 	})
-	if more {
-		t.markSame(where)
+	row := 0
+	endRow := func(to int) {
+		if from := to - gram - row + 1; row > 0 && t.isQuote(from, to-from) {
+			t.mark(from, to)
+		}
+		row = 0
 	}
-}
-
-// markSame marks the further places of pieces that stand in the text so often that not all were compared.
-func (t *flatText) markSame(where map[uint64][]int) {
 	rolling(t.text, func(at int, hash uint64) {
-		list := where[hash]
-		if len(list) < maxSame || !t.hide[list[0]] || !t.hide[list[0]+gram-1] {
-			return
+		if quoted[hash] {
+			row++
+		} else {
+			endRow(at + gram - 1)
 		}
-		t.mark(at, at+gram)
 	})
+	endRow(len(t.text))
 }
-
-// maxSame bounds how many places with the same characters are looked at, for the time of a text that repeats itself.
-const maxSame = 8
 
 // rolling calls visit with the hash of each window of a text.
 func rolling(b []byte, visit func(at int, hash uint64)) {
