@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,42 +57,24 @@ func (s *Settings) inForce(name string) *inForce {
 
 // measure is how much a setting allows, or how much it slows down: what a project may only lower, or only raise.
 func measure(name string, s *Settings) float64 {
-	limit := func(n int64) float64 {
-		if n == 0 {
-			return math.Inf(1) // none
+	n := math.NaN() // neither lower nor higher than anything
+	switch t := Find(name); at := t.value.(type) {
+	case *number:
+		n = float64(*at.at(s))
+	case duration:
+		n = float64(*at(s))
+	default:
+		switch name {
+		case "factor":
+			n = s.Factor
+		case "max-cost":
+			n = s.MaxCost
 		}
-		return float64(n)
 	}
-	switch name {
-	case "max-retries":
-		return float64(s.MaxRetries)
-	case "retry-timeouts":
-		return float64(s.RetryTimeouts)
-	case "max-wait":
-		return float64(s.MaxWait)
-	case "timeout":
-		return limit(int64(s.Timeout))
-	case "total-timeout":
-		return limit(int64(s.TotalTimeout))
-	case "stall-timeout":
-		return limit(int64(s.StallTimeout))
-	case "max-parallel":
-		return limit(int64(s.MaxParallel))
-	case "max-cost":
-		if s.MaxCost == 0 {
-			return math.Inf(1)
-		}
-		return s.MaxCost
-	case "base-delay":
-		return float64(s.BaseDelay)
-	case "max-delay":
-		return float64(s.MaxDelay)
-	case "factor":
-		return s.Factor
-	case "rate-limit-buffer":
-		return float64(s.LimitBuffer)
+	if n == 0 && slices.Contains([]string{"timeout", "total-timeout", "stall-timeout", "max-parallel", "max-cost"}, name) {
+		return math.Inf(1) // no limit
 	}
-	return math.NaN() // neither lower nor higher than anything
+	return n
 }
 
 // nothing is the reason for which a project's value is ignored without a word: there is nothing that it could limit.
