@@ -1,6 +1,10 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/belay-run/belay/verdict"
+)
 
 // longReader spools a long line and abridges it while it comes.
 type longReader struct {
@@ -9,8 +13,7 @@ type longReader struct {
 	pos      int64 // how much of the line has come
 	tail     []byte
 	abridged abridger
-	text     textEnds // in place of abridged, for a line that is no JSON
-	isText   bool
+	text     *verdict.Capture // in place of abridged, for a line that is no JSON; nil for one that is
 }
 
 func newLongReader(l *Lines) *longReader {
@@ -29,15 +32,17 @@ func (r *longReader) write(p []byte) {
 		return
 	}
 	if r.pos == 0 {
-		r.isText = p[0] != '{' && p[0] != '['
+		if p[0] != '{' && p[0] != '[' {
+			r.text = verdict.NewCapture(keptText, keptText)
+		}
 	}
 	r.pos += int64(len(p))
 	r.tail = append(r.tail[:0], p[max(0, len(p)-2):]...)
 	if r.spool != nil {
 		r.spool.Write(p)
 	}
-	if r.isText {
-		r.text.write(p)
+	if r.text != nil {
+		r.text.Write(p)
 	} else {
 		r.abridged.write(p)
 	}
@@ -46,8 +51,9 @@ func (r *longReader) write(p []byte) {
 // line is what has come.
 func (r *longReader) line() Line {
 	var line Line
-	if r.isText {
-		line.Text = r.text.bytes()
+	if r.text != nil {
+		ends := r.text.Excerpt()
+		line.Text = append(ends.Head, ends.Tail...)
 	} else {
 		line.Text = r.abridged.out
 	}
@@ -69,23 +75,5 @@ func (r *longReader) element(text []byte) {
 	r.lines.Each(line)
 }
 
-// textEnds keeps the beginning and the end of a text.
-type textEnds struct{ head, tail []byte }
-
+// keptText is how much is kept of the beginning and of the end of a text.
 const keptText = 128 << 10
-
-func (t *textEnds) write(p []byte) {
-	if room := keptText - len(t.head); room > 0 {
-		n := min(room, len(p))
-		t.head, p = append(t.head, p[:n]...), p[n:]
-	}
-	if len(p) > keptText {
-		t.tail, p = t.tail[:0], p[len(p)-keptText:]
-	}
-	if len(t.tail)+len(p) > 2*keptText {
-		t.tail = append(t.tail[:0], t.tail[len(t.tail)-keptText:]...)
-	}
-	t.tail = append(t.tail, p...)
-}
-
-func (t *textEnds) bytes() []byte { return append(t.head, t.tail...) }

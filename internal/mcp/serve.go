@@ -83,7 +83,7 @@ const stdoutGrace = 250 * time.Millisecond
 
 // serve runs one server.
 func (p *Proxy) serve(generation int) {
-	stderr := &tail{to: p.opt.Stderr}
+	stderr := newTail(p.opt.Stderr)
 	d := death{err: p.opt.PathError}
 	if d.err == nil {
 		d = p.runServer(generation, stderr)

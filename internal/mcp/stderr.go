@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
-	"sync"
+
+	"github.com/belay-run/belay/verdict"
 )
 
 const (
@@ -16,19 +17,14 @@ const (
 
 // tail passes on what a server writes to stderr, and keeps the end of it.
 type tail struct {
-	to io.Writer
-
-	mu   sync.Mutex
-	kept []byte
+	to   io.Writer
+	kept *verdict.Capture
 }
 
+func newTail(to io.Writer) *tail { return &tail{to, verdict.NewCapture(0, keptSize)} }
+
 func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	t.kept = append(t.kept, b[max(0, len(b)-keptSize):]...)
-	if len(t.kept) > 2*keptSize {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-keptSize:]...)
-	}
-	t.mu.Unlock()
+	t.kept.Write(b)
 	if t.to != nil {
 		t.to.Write(b) // a stderr that cannot be written is no reason to take the server's away
 	}
@@ -38,9 +34,8 @@ func (t *tail) Write(b []byte) (int, error) {
 // end is the part of stderr that best explains the server's end: the last lines, and before them the line with which a
 // crash began, if that is further up.
 func (t *tail) end() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b := bytes.TrimSpace(t.kept)
+	kept := t.kept.Excerpt()
+	b := bytes.TrimSpace(append(kept.Head, kept.Tail...))
 	if len(b) <= toldSize {
 		return strings.ToValidUTF8(string(b), "\uFFFD")
 	}
