@@ -2,16 +2,12 @@ package engine
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
-
-// When says a time to come as a person would: see [message.When].
-func When(t time.Time) string { return message.When(t) }
 
 // Describe says in words why a gate refuses: see [message.GateState].
 func Describe(r gate.Refusal) string { return message.GateState(r) }

@@ -370,19 +370,6 @@ func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
 	})
 }
 
-func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.Local)
-		time.Sleep(time.Until(noon))
-		if got := engine.When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
-			t.Errorf("in an hour: %q", got)
-		}
-		if got := engine.When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
-			t.Errorf("in three days: %q", got)
-		}
-	})
-}
-
 // Where neither a number nor a time was given, waits may be as short as they like: twenty attempts are enough.
 func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
 	quick := retry.Policy{MaxRetries: 4, BaseDelay: 100 * time.Millisecond, MaxDelay: 300 * time.Millisecond, Jitter: retry.NoJitter}

@@ -1,7 +1,10 @@
 package message_test
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/belay-run/belay/internal/message"
 )
@@ -22,4 +25,17 @@ func TestWithoutLater(t *testing.T) {
 	if got := message.WithoutLater("make exited 2; retry later", true); got != "make exited 2" {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.Local)
+		time.Sleep(time.Until(noon))
+		if got := message.When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
+			t.Errorf("in an hour: %q", got)
+		}
+		if got := message.When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
+			t.Errorf("in three days: %q", got)
+		}
+	})
 }
