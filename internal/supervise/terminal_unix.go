@@ -18,13 +18,7 @@ import (
 // pipeline, a script), taking the terminal would take it away from them; and a signal that kills a whole group, as CI
 // sends, is meant for the command too.
 func TerminalPlacement() Placement {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return SharedGroup
-	}
-	defer tty.Close()
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	alone := err == nil && group == os.Getpid() // we lead the foreground group
+	alone := inForeground(os.Getpid()) // we lead the foreground group
 	if alone && IsTerminal(os.Stdin) && IsTerminal(os.Stdout) {
 		return Foreground
 	}
@@ -33,14 +27,17 @@ func TerminalPlacement() Placement {
 
 // SharesTerminal reports whether we are in the foreground group of a terminal: then the kernel sends Ctrl-C to us and
 // to a command in our group alike.
-func SharesTerminal() bool {
+func SharesTerminal() bool { return inForeground(unix.Getpgrp()) }
+
+// inForeground reports whether a group is the foreground group of our terminal.
+func inForeground(group int) bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
 	defer tty.Close()
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
+	front, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && front == group
 }
 
 // early counts the interrupts that were passed on to a child because they came to us before it had the terminal, and says whether such ones are expected now.
