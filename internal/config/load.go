@@ -126,11 +126,8 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 
 // Alerts are what the user's file says of alerts.
 func Alerts() (alert.Config, error) {
-	f, err := readUser()
-	if err != nil || f == nil {
-		return alert.Config{}, err
-	}
-	return f.alerts, nil
+	user, err := ReadUser()
+	return user.alerts, err
 }
 
 // value is what the file says of a setting for a profile, and where.

@@ -202,18 +202,22 @@ func (l *ledger) seen() (sum tokens) {
 	return sum
 }
 
+// told are the tokens of all results.
+func (l *ledger) told() (sum tokens) {
+	for _, r := range l.results {
+		var t tokens
+		json.Unmarshal(r.Usage, &t)
+		sum = sum.add(t)
+	}
+	return sum
+}
+
 // total is what the attempt has used. The results count the tokens of their turns, but not always all; the messages that
 // were seen are the other account of the same. session is what the whole session has cost, for so many tokens: versions
 // from 2.1.260 or so on tell only that of a session that was resumed. midway says that a message was cut off, or never
 // came: of that claude tells neither all tokens nor the cost.
 func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float64, tokensOf int64) {
-	var told tokens
-	for _, r := range l.results {
-		var t tokens
-		json.Unmarshal(r.Usage, &t)
-		told = told.add(t)
-	}
-	sum := told.most(l.seen())
+	sum := l.told().most(l.seen())
 	if len(l.results) == 0 {
 		return sum.usage(), nil, 0 // and the cost is not known
 	}
@@ -276,13 +280,7 @@ func (l *ledger) reported() json.RawMessage {
 		return nil
 	}
 	if len(l.results) > 1 {
-		var sum tokens
-		for _, r := range l.results {
-			var t tokens
-			json.Unmarshal(r.Usage, &t)
-			sum = sum.add(t)
-		}
-		data, _ := json.Marshal(sum)
+		data, _ := json.Marshal(l.told())
 		json.Unmarshal(data, &fields)
 	}
 	if last.CostUSD != nil {

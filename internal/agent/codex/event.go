@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -49,11 +51,7 @@ func (i item) ofModel() bool { return i.Type != "" && i.Type != "error" }
 
 // tool reports whether the item is a tool at work.
 func (i item) tool() bool {
-	switch i.Type {
-	case "command_execution", "mcp_tool_call", "collab_tool_call", "file_change", "web_search":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"command_execution", "mcp_tool_call", "collab_tool_call", "file_change", "web_search"}, i.Type)
 }
 
 // toolName is what a tool is called: its type, or the name that its server or codex gives it.
@@ -94,15 +92,7 @@ func typed(command string) string {
 
 // shortName is the one that codex itself shows for a kind of item, and people know.
 func shortName(kind string) string {
-	switch kind {
-	case "command_execution":
-		return "exec"
-	case "file_change":
-		return "patch"
-	case "web_search":
-		return "search"
-	}
-	return kind
+	return cmp.Or(map[string]string{"command_execution": "exec", "file_change": "patch", "web_search": "search"}[kind], kind)
 }
 
 // reconnecting takes a message of progress apart, such as

@@ -86,25 +86,19 @@ func (l *line) asWritten(t agent.Turn) (args []string, stdin []byte, err error) 
 
 // resumePrompt is what a session is told when we resume it.
 func (l *line) resumePrompt(t agent.Turn) ([]byte, error) {
-	var pieces []string
+	var pieces [][]byte
 	if _, word := l.prompt(); word != nil && word.Values[0] != "-" && !t.Continue {
-		pieces = append(pieces, word.Values[0])
+		pieces = append(pieces, []byte(word.Values[0]))
 	}
 	if t.Prompt != nil {
-		pieces = append(pieces, *t.Prompt)
+		pieces = append(pieces, []byte(*t.Prompt))
 	}
 	if t.Stdin != nil && !t.Continue {
-		pieces = append(pieces, string(t.Stdin))
+		pieces = append(pieces, t.Stdin)
 	}
 	if len(pieces) == 0 {
 		return nil, nil
 	}
-	whole := pieces[0]
-	switch len(pieces) {
-	case 2:
-		whole = combine(whole, pieces[1])
-	case 3:
-		whole = combine(whole, string(agent.Join("\n\n", []byte(pieces[1]), []byte(pieces[2]))))
-	}
+	whole := combine(string(pieces[0]), string(agent.Join("\n\n", pieces[1:]...)))
 	return []byte(whole), checkSize(whole)
 }

@@ -150,12 +150,10 @@ func (f *follower) byFailure(e *failure, o verdict.Outcome, stderr string, now t
 	if r, ok := lastReport(stderr); ok && e.Type != invalidStream {
 		c = c.with(r)
 	}
-	if c.status == 0 {
-		c.status = statusOfExit(o.ExitCode)
-	}
+	c.status = cmp.Or(c.status, statusOfExit(o.ExitCode))
 	v := c.classify(now)
 	if v.Class == verdict.Unknown {
-		if class, ok := byExit(o.ExitCode); ok {
+		if class, ok := byExit[o.ExitCode]; ok {
 			v.Class, v.Rule = class, "exit-code"
 		} else if w, ok := f.lastResort(o, c.message, now); ok {
 			v = w
@@ -219,9 +217,7 @@ func (f *follower) isCutOff() bool {
 // byStderr judges a failure by gemini's own words on stderr.
 func (f *follower) byStderr(o verdict.Outcome, stderr string, now time.Time) verdict.Verdict {
 	if c, ok := lastReport(stderr); ok {
-		if c.status == 0 {
-			c.status = statusOfExit(o.ExitCode)
-		}
+		c.status = cmp.Or(c.status, statusOfExit(o.ExitCode))
 		if v := c.classify(now); v.Class != verdict.Unknown {
 			return v
 		}
@@ -231,7 +227,7 @@ func (f *follower) byStderr(o verdict.Outcome, stderr string, now time.Time) ver
 			return v
 		}
 	}
-	if class, ok := byExit(o.ExitCode); ok {
+	if class, ok := byExit[o.ExitCode]; ok {
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "exit-code", Evidence: lastWords(stderr)}
 	}
 	if class, ok := classOfStatus(statusOfExit(o.ExitCode), ""); ok {

@@ -21,19 +21,8 @@ const (
 )
 
 // byExit is what they mean where there are no words that say more.
-func byExit(code int) (class verdict.Class, ok bool) {
-	switch code {
-	case exitAuth:
-		return verdict.Auth, true
-	case exitInput, exitSandbox, exitConfig, exitUntrusted:
-		return verdict.InvalidRequest, true
-	case exitTurns:
-		return verdict.LimitReached, true
-	case exitCancelled:
-		return verdict.Interrupted, true
-	}
-	return "", false
-}
+var byExit = map[int]verdict.Class{exitAuth: verdict.Auth, exitInput: verdict.InvalidRequest, exitSandbox: verdict.InvalidRequest,
+	exitConfig: verdict.InvalidRequest, exitUntrusted: verdict.InvalidRequest, exitTurns: verdict.LimitReached, exitCancelled: verdict.Interrupted}
 
 // statuses are the statuses of HTTP that an exit code can stand for.
 var statuses = []int{400, 401, 402, 403, 404, 408, 413, 429, 499, 500, 501, 502, 503, 504}

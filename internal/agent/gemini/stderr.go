@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -112,13 +113,9 @@ func (c *complaint) setMessage(message string) {
 	} else {
 		c.message = body.Error.Message
 	}
-	if c.status == 0 {
-		c.status = body.Error.Code
-	}
+	c.status = cmp.Or(c.status, body.Error.Code)
 	for _, d := range body.Error.Details {
-		if d.Reason != "" && c.reason == "" {
-			c.reason = d.Reason
-		}
+		c.reason = cmp.Or(c.reason, d.Reason)
 		if delay, err := time.ParseDuration(d.RetryDelay); err == nil && c.delay == 0 {
 			c.delay = delay
 		}
@@ -157,14 +154,6 @@ func (c complaint) with(d complaint) complaint {
 	if c.message == "" || c.message == unknownError {
 		c.message = d.message
 	}
-	if c.status == 0 {
-		c.status = d.status
-	}
-	if c.reason == "" {
-		c.reason = d.reason
-	}
-	if c.delay == 0 {
-		c.delay = d.delay
-	}
+	c.status, c.reason, c.delay = cmp.Or(c.status, d.status), cmp.Or(c.reason, d.reason), cmp.Or(c.delay, d.delay)
 	return c
 }

@@ -71,29 +71,20 @@ func (e *failure) byBody(now time.Time) (verdict.Class, string, bool) {
 	}
 	// Gateways leave the code out. Of what the words of a refusal can say, only what the status cannot is believed.
 	words := classifyText(cmp.Or(d.Message, body.Error.Message)+"\n"+body.Error.Message, now)
-	if d.Status >= 400 && slices.Contains(refined(d.Status), words.Class) {
+	if slices.Contains(refined[d.Status], words.Class) {
 		return words.Class, words.Rule, true
 	}
 	return "", "", false
 }
 
 // refined are what a status may also mean.
-func refined(status int) []verdict.Class {
-	switch status {
-	case 400:
-		return []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}
-	case 401:
-		return []verdict.Class{verdict.Billing}
-	case 403:
-		return []verdict.Class{verdict.Billing, verdict.Refused, verdict.UsageLimit}
-	case 422:
-		return []verdict.Class{verdict.TooLarge, verdict.Refused}
-	case 429:
-		return []verdict.Class{verdict.UsageLimit, verdict.Billing, verdict.Overloaded}
-	case 529:
-		return []verdict.Class{verdict.Overloaded}
-	}
-	return nil
+var refined = map[int][]verdict.Class{
+	400: {verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth},
+	401: {verdict.Billing},
+	403: {verdict.Billing, verdict.Refused, verdict.UsageLimit},
+	422: {verdict.TooLarge, verdict.Refused},
+	429: {verdict.UsageLimit, verdict.Billing, verdict.Overloaded},
+	529: {verdict.Overloaded},
 }
 
 // hint is when to come back: as the headers say, which opencode heeds too, else as the message says.
