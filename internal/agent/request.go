@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -74,9 +75,7 @@ func (r *Request) Add(t Table, l *CommandLine) {
 
 // own notes the first that has no equivalent.
 func (r *Request) own(name string) {
-	if r.Own == "" {
-		r.Own = name
-	}
+	r.Own = cmp.Or(r.Own, name)
 }
 
 // Command notes a prompt that is a command of the CLI itself, as /review is one: to another it would be text.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,9 +73,7 @@ func (s *Settings) restrict(given map[string]string, t *Setting, text string, wa
 		given[t.Name] = text
 	case t.Name == "name", t.Scope == Narrow:
 	case t.Name == "jitter", !math.IsNaN(measure(t.Name, want)):
-		if name == "" {
-			name = generic.Name
-		}
+		name = cmp.Or(name, generic.Name)
 		if s.inForce(name).stricter(t, want) {
 			given[t.Name] = text
 		}

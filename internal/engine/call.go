@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -91,9 +92,7 @@ func (c *call) gateKey() string {
 // timeout is how long an attempt may take: what the caller said, else what the profile knows.
 func (c *call) timeout() time.Duration {
 	own := c.runner.Policy.Timeout
-	if own == 0 {
-		own = c.traits.timeout
-	}
+	own = cmp.Or(own, c.traits.timeout)
 	return lower(own, c.runner.AtMost.Timeout)
 }
 
@@ -163,21 +162,13 @@ func cancelled(ctx context.Context, otherwise error) error {
 // merged is the policy with what a preset says where the caller says nothing. Times are the caller's alone.
 func merged(p, preset retry.Policy) retry.Policy {
 	p.MaxRetries, p.CountThrottles = preset.MaxRetries, preset.CountThrottles
-	if p.BaseDelay == 0 {
-		p.BaseDelay = preset.BaseDelay
-	}
-	if p.MaxDelay == 0 {
-		p.MaxDelay = preset.MaxDelay
-	}
-	if p.Factor == 0 {
-		p.Factor = preset.Factor
-	}
+	p.BaseDelay = cmp.Or(p.BaseDelay, preset.BaseDelay)
+	p.MaxDelay = cmp.Or(p.MaxDelay, preset.MaxDelay)
+	p.Factor = cmp.Or(p.Factor, preset.Factor)
 	if p.Jitter == (retry.Jitter{}) {
 		p.Jitter = preset.Jitter
 	}
-	if p.RetryTimeouts == 0 {
-		p.RetryTimeouts = preset.RetryTimeouts
-	}
+	p.RetryTimeouts = cmp.Or(p.RetryTimeouts, preset.RetryTimeouts)
 	if p.Delay == nil {
 		p.Delay = preset.Delay
 	}

@@ -151,9 +151,7 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	case t.incomplete() != nil:
 		j.verdict = verdict.Verdict{Class: verdict.Unknown, Rule: "output", Evidence: t.incomplete().Error()}
 		j.message = fmt.Sprintf("the output of %s could not be kept: %v", name, t.incomplete())
-		if j.code == 0 {
-			j.code = CodeFailed
-		}
+		j.code = cmp.Or(j.code, CodeFailed)
 	case j.exit.Signal == syscall.SIGPIPE && cand.readerGone():
 		// The reader has left, as head does: the command has not failed.
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}

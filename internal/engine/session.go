@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -36,9 +37,7 @@ func (s *sessions) scope(id string) string {
 // next prepares for the session of an attempt, of which the turn's is given. That of the attempt before, if it is another,
 // is left. What the next one has cost so far is looked up now: until the session was free, others may have used it.
 func (s *sessions) next(id string) {
-	if id == "" {
-		id = s.traits.Resumes
-	}
+	id = cmp.Or(id, s.traits.Resumes)
 	if s.live != "" && s.live != id {
 		s.leave(state.SessionAbandoned)
 		s.live = ""

@@ -3,7 +3,6 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	messages "github.com/belay-run/belay/internal/message"
@@ -49,23 +48,16 @@ func (c *core) refuse(id []byte, code int, text string) {
 	if id == nil {
 		id = []byte("null")
 	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(line, `,"error":{"code":`...)
-	line = strconv.AppendInt(line, int64(code), 10)
-	line = append(line, `,"message":`...)
-	line = append(line, quoted("belay: "+text)...)
-	c.out.toClient(append(line, "}}"...))
+	c.out.toClient(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, quoted("belay: "+text)))
 }
 
 func toolFailed(id, text string, modern bool) []byte {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(line, `,"result":{"content":[{"type":"text","text":`...)
-	line = append(line, quoted("belay: "+text)...)
-	line = append(line, `}],"isError":true`...)
+	kind := ""
 	if modern {
-		line = append(line, `,"resultType":"complete"`...)
+		kind = `,"resultType":"complete"`
 	}
-	return append(line, "}}"...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}],"isError":true%s}}`,
+		id, quoted("belay: "+text), kind)
 }
 
 func cancelled(id, reason string) []byte {

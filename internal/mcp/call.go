@@ -52,14 +52,14 @@ type ask struct {
 
 func (c *core) newCall(m *message) *call {
 	e := &m.env
-	k := &call{id: string(e.id), method: methodName(e.method), token: string(e.token), modern: e.modern, resume: e.resumed, idAt: e.idAt,
+	k := &call{id: string(e.id), method: string(e.method), token: string(e.token), modern: e.modern, resume: e.resumed, idAt: e.idAt,
 		firstPage: !e.cursor}
 	k.wire = k.id
 	switch k.method {
 	case "tools/call":
 		k.tool = string(e.name)
 		if k.argsSize = e.argsAt.to - e.argsAt.from; k.argsSize > 0 && k.argsSize <= maxHashed {
-			k.args, c.spare = m.appendTo(c.spare[:0], e.argsAt), nil
+			k.args = m.appendTo(nil, e.argsAt)
 		}
 		k.limit = c.opt.limitOf(k.tool)
 	case "subscriptions/listen":
@@ -92,17 +92,6 @@ func (k *call) age() time.Duration {
 	return time.Since(k.sent)
 }
 
-// methodName is a method without an allocation for the usual ones.
-func methodName(b []byte) string {
-	switch string(b) {
-	case "tools/call":
-		return "tools/call"
-	case "ping":
-		return "ping"
-	}
-	return string(b)
-}
-
 // addressed is a kept line under the id that the server is to know it by.
 func (k *call) addressed(line []byte) [][]byte {
 	if k.wire == k.id {
@@ -122,9 +111,8 @@ func (c *core) forget(k *call) {
 
 // askServer sends a request of our own.
 func (c *core) askServer(kind string, limit time.Duration, parts func(id string) [][]byte, reply func(*message)) {
-	c.own++
-	id := ownID(kind, c.own)
-	for c.calls[id] != nil {
+	id := ""
+	for id == "" || c.calls[id] != nil {
 		c.own++
 		id = ownID(kind, c.own)
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -30,7 +31,6 @@ type core struct {
 	queue  []waiting        // what is to be sent as soon as a server is there
 	queued int              // bytes of it
 	late   map[string]string
-	spare  []byte         // room for the arguments of the next call, left by one that was answered
 	asks   map[string]ask // requests of the server that the client has not answered, by the id that the client sees
 	own    int            // ids that we have made
 
@@ -148,9 +148,7 @@ func (c *core) enqueue(k *call) {
 	k.sent = time.Time{}
 	c.calls[k.wire] = k
 	limit := k.limit
-	if limit == 0 {
-		limit = c.opt.startTimeout()
-	}
+	limit = cmp.Or(limit, c.opt.startTimeout())
 	k.due = later(time.Now(), k.notBefore).Add(limit + startWait)
 	k.last = k.due
 	c.arm(k.due)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -181,10 +182,7 @@ func orText(text, otherwise string) string {
 	if r := []rune(text); len(r) > maxText {
 		text = string(r[:maxText]) + "…"
 	}
-	if text == "" {
-		return otherwise
-	}
-	return text
+	return cmp.Or(text, otherwise)
 }
 
 // entry is the line of the log.

@@ -2,7 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
-	"sort"
+	"maps"
+	"slices"
 )
 
 // listKind is how a client is told that a list has changed, and what says that it wants to be told.
@@ -19,12 +20,7 @@ var listKinds = map[string]listKind{
 // compareLists asks a server that was started again for the lists that the client has seen of its predecessor, and tells
 // the client which are others now.
 func (c *core) compareLists() {
-	methods := make([]string, 0, len(c.session.lists))
-	for method := range c.session.lists {
-		methods = append(methods, method)
-	}
-	sort.Strings(methods)
-	for _, method := range methods {
+	for _, method := range slices.Sorted(maps.Keys(c.session.lists)) {
 		seen := c.session.lists[method]
 		c.askServer("list", c.opt.limitOf(""), seen.request.as, func(m *message) {
 			if m == nil || !m.env.result {

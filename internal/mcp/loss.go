@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"time"
 
 	messages "github.com/belay-run/belay/internal/message"
@@ -84,10 +85,7 @@ func (c *core) lost(generation int, m Outgoing, l Loss) {
 }
 
 func (l Loss) class() verdict.Class {
-	if l.Class == "" {
-		return verdict.Crash
-	}
-	return l.Class
+	return cmp.Or(l.Class, verdict.Crash)
 }
 
 func codeOf(l Loss) int {

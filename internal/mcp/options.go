@@ -141,12 +141,5 @@ func (o *Options) random() float64 {
 
 // limit reads a setting of which 0 means the default and a negative one none, which is 0 from here on.
 func limit(d, otherwise time.Duration) time.Duration {
-	return max(0, orElse(d, otherwise))
-}
-
-func orElse(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
+	return max(0, cmp.Or(d, otherwise))
 }

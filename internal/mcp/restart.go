@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -186,12 +187,7 @@ func (c *core) settleCalls(d death, wasReady bool) (failed, open bool) {
 
 // inOrder is what was asked first, first.
 func inOrder(calls map[string]*call) []*call {
-	var list []*call
-	for _, k := range calls {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, func(a, b *call) int { return a.sent.Compare(b.sent) })
-	return list
+	return slices.SortedFunc(maps.Values(calls), func(a, b *call) int { return a.sent.Compare(b.sent) })
 }
 
 // abandon answers what is left when we end. No server is started for it any more.

@@ -87,7 +87,6 @@ func (c *core) answer(m *message) {
 		r.took = k.age()
 		c.recordFailed(k, r)
 	}
-	k.args, c.spare = nil, k.args
 	edited := c.learn(k, m)
 	switch {
 	case edited != nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 	"time"
 )
 
@@ -150,12 +151,7 @@ func (s *session) subscribe(k *call) {
 		return
 	}
 	delete(s.subscribed, uri)
-	for i, u := range s.order {
-		if u == uri {
-			s.order = append(s.order[:i:i], s.order[i+1:]...)
-			break
-		}
-	}
+	s.order = slices.DeleteFunc(slices.Clone(s.order), func(other string) bool { return other == uri })
 }
 
 // list is what the client has seen of a list: how it asked, and a digest of the first page.

@@ -160,9 +160,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		if v.Retryable || class.Throttle() {
 			v.Hint = f.hint(text, o, now)
 		}
-		if v.Evidence == "" {
-			v.Evidence = rule
-		}
+		v.Evidence = cmp.Or(v.Evidence, rule)
 		return v
 	}
 	if class, ok := bySubtype.Of(f.subtype); ok {

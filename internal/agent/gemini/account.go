@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -17,9 +18,7 @@ func (f *follower) readRecord() bool {
 	}
 	if f.record == nil {
 		session := f.Session
-		if session == "" {
-			session = f.ownID
-		}
+		session = cmp.Or(session, f.ownID)
 		if session == "" || time.Since(f.looked) < lookInterval && !f.Over {
 			return false
 		}

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -76,9 +77,7 @@ func retrying(attempt, status int, why string, wait time.Duration) *agent.Retryi
 		c.status = 429 // it waits for so long only where it was told to
 	}
 	r := &agent.Retrying{Verdict: c.classify(time.Now()), Wait: wait}
-	if r.Wait == 0 {
-		r.Wait = backoff(attempt)
-	}
+	r.Wait = cmp.Or(r.Wait, backoff(attempt))
 	if v := &r.Verdict; v.Class.Throttle() && v.Hint.IsZero() && wait > longestBackoff {
 		v.Hint.After = wait // it was told so: its own back-off is less
 	} else if v.Hint.After > longestBackoff {

@@ -125,9 +125,7 @@ func storedToken(path, host string) string {
 			inside, indent = strings.Trim(key, `"'`) == host, ""
 			continue
 		}
-		if indent == "" {
-			indent = lead
-		}
+		indent = cmp.Or(indent, lead)
 		if !inside || lead != indent { // what lies deeper is of one of several users
 			continue
 		}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -26,9 +27,7 @@ func (c *conn) header(m mcp.Outgoing) http.Header {
 	h.Set("User-Agent", "belay")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m.Version == "" {
-		m.Version = c.version
-	}
+	m.Version = cmp.Or(m.Version, c.version)
 	if m.Method != "initialize" {
 		if c.session != "" {
 			h.Set("Mcp-Session-Id", c.session)
