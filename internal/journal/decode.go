@@ -12,129 +12,79 @@ import (
 // costs to read a log of a million lines. What is not plain is left to it (ok is false): a test and a fuzzer compare the
 // two.
 func decode(line []byte, e *Entry) (ok bool) {
-	in := &scanner{rest: bytes.TrimRight(line, "\r\n")}
+	in := &scanner{bytes.TrimRight(line, "\r\n")}
 	if !in.skip('{') {
 		return false
 	}
-	in.next()
-	e.each(in)
-	return in.ended && !in.strange
-}
-
-// scanner is what is left of a line. Of the fields that it is shown it takes those that stand there.
-type scanner struct {
-	rest    []byte
-	key     []byte // of the next field
-	ended   bool   // there is none any more
-	strange bool   // something is not plain
-}
-
-// next reads the next key.
-func (in *scanner) next() {
-	key, ok := in.quoted()
-	in.key, in.strange = key, in.strange || !ok || !in.skip(':')
-}
-
-// has reports whether the next field is that one.
-func (in *scanner) has(name string) bool { return !in.ended && !in.strange && string(in.key) == name }
-
-// took says whether the field's value was plain, and goes on to the next field.
-func (in *scanner) took(ok bool) {
-	switch {
-	case !ok:
-		in.strange = true
-	case in.skip(','):
-		in.next()
-	case in.skip('}') && len(in.rest) == 0:
-		in.ended = true
-	default:
-		in.strange = true
-	}
-}
-
-func (in *scanner) text(name string, s *string, _ bool) {
-	if in.has(name) {
-		text, ok := in.quoted()
-		*s = string(text)
-		in.took(ok)
-	}
-}
-
-func (in *scanner) integer(name string, n *int, _ bool) {
-	if in.has(name) {
-		var err error
-		*n, err = strconv.Atoi(in.token())
-		in.took(err == nil)
-	}
-}
-
-func (in *scanner) optional(name string, n **int) {
-	if in.has(name) {
-		*n = new(int)
-		in.integer(name, *n, true)
-	}
-}
-
-func (in *scanner) flag(name string, b **bool) {
-	if !in.has(name) {
-		return
-	}
-	*b = nil
-	for _, value := range []bool{false, true} {
-		if rest, ok := bytes.CutPrefix(in.rest, strconv.AppendBool(nil, value)); ok {
-			*b, in.rest = &value, rest
+	key, ok := in.key()
+	for _, f := range e.fields() {
+		if string(key) != f.name {
+			continue
 		}
+		switch {
+		case !ok || !in.value(f.value):
+			return false
+		case in.skip('}'):
+			return len(in.rest) == 0
+		case !in.skip(','):
+			return false
+		}
+		key, ok = in.key()
 	}
-	in.took(*b != nil)
+	return false
 }
 
-func (in *scanner) seconds(name string, s *float64, _ bool) {
-	if !in.has(name) {
-		return
-	}
-	text := in.token()
-	if text == "" || text[0] == '.' || text[0] == '-' {
-		in.took(false)
-		return
-	}
+// scanner is what is left of a line.
+type scanner struct{ rest []byte }
+
+// key reads the key of a field.
+func (in *scanner) key() ([]byte, bool) {
+	key, ok := in.quoted()
+	return key, ok && in.skip(':')
+}
+
+// value reads the value of a field, and reports whether it is plain.
+func (in *scanner) value(v any) (ok bool) {
 	var err error
-	*s, err = strconv.ParseFloat(text, 64)
-	in.took(err == nil)
-}
-
-func (in *scanner) time(name string, t *Time, _ bool) {
-	if in.has(name) {
+	switch v := v.(type) {
+	case *string:
 		text, ok := in.quoted()
-		var err error
-		t.Time, err = time.Parse(time.RFC3339, string(text))
-		in.took(ok && err == nil)
-	}
-}
-
-func (in *scanner) raw(name string, data *json.RawMessage) {
-	if in.has(name) {
+		*v = string(text)
+		return ok
+	case *int:
+		*v, err = strconv.Atoi(in.token())
+		return err == nil
+	case **int:
+		*v = new(int)
+		return in.value(*v)
+	case **bool:
+		for _, value := range []bool{false, true} {
+			if rest, is := bytes.CutPrefix(in.rest, strconv.AppendBool(nil, value)); is {
+				*v, in.rest = &value, rest
+				return true
+			}
+		}
+		return false
+	case *float64:
+		text := in.token()
+		if text == "" || text[0] == '.' || text[0] == '-' {
+			return false
+		}
+		*v, err = strconv.ParseFloat(text, 64)
+		return err == nil
+	case *Time:
+		text, ok := in.quoted()
+		v.Time, err = time.Parse(time.RFC3339, string(text))
+		return ok && err == nil
+	case *json.RawMessage:
+		*v, ok = in.piece('{', '}')
+		return ok
+	case *map[string]string:
 		piece, ok := in.piece('{', '}')
-		*data = piece
-		in.took(ok)
+		return ok && json.Unmarshal(piece, v) == nil
 	}
-}
-
-func (in *scanner) tools(name string, list *[]Tool) { in.list(name, list) }
-
-func (in *scanner) toolCalls(name string, list *[]ToolCall) { in.list(name, list) }
-
-func (in *scanner) labels(name string, tags *map[string]string) {
-	if in.has(name) {
-		piece, ok := in.piece('{', '}')
-		in.took(ok && json.Unmarshal(piece, tags) == nil)
-	}
-}
-
-func (in *scanner) list(name string, list any) {
-	if in.has(name) {
-		piece, ok := in.piece('[', ']')
-		in.took(ok && json.Unmarshal(piece, list) == nil)
-	}
+	piece, ok := in.piece('[', ']')
+	return ok && json.Unmarshal(piece, v) == nil
 }
 
 func (in *scanner) skip(c byte) bool {

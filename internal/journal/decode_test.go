@@ -32,8 +32,15 @@ func full() Entry {
 // The list has every field of an entry, in the same order and under the same name.
 func TestFields_AreThoseOfAnEntry(t *testing.T) {
 	var e Entry
-	var got, want lister
-	e.each(&got)
+	type listed struct {
+		name string
+		at   unsafe.Pointer
+		keep bool
+	}
+	var got, want []listed
+	for _, f := range e.fields() {
+		got = append(got, listed{f.name, reflect.ValueOf(f.value).UnsafePointer(), f.keep})
+	}
 	value := reflect.ValueOf(&e).Elem()
 	for i := range value.NumField() {
 		tag, options, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
@@ -43,33 +50,6 @@ func TestFields_AreThoseOfAnEntry(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
-
-// lister notes which fields it is shown.
-type lister []listed
-
-type listed struct {
-	name string
-	at   unsafe.Pointer
-	keep bool
-}
-
-func (l *lister) note(name string, at unsafe.Pointer, keep bool) {
-	*l = append(*l, listed{name, at, keep})
-}
-
-func (l *lister) time(name string, t *Time, keep bool) { l.note(name, unsafe.Pointer(t), keep) }
-func (l *lister) labels(name string, tags *map[string]string) {
-	l.note(name, unsafe.Pointer(tags), false)
-}
-
-func (l *lister) text(name string, s *string, keep bool)     { l.note(name, unsafe.Pointer(s), keep) }
-func (l *lister) integer(name string, n *int, keep bool)     { l.note(name, unsafe.Pointer(n), keep) }
-func (l *lister) optional(name string, n **int)              { l.note(name, unsafe.Pointer(n), false) }
-func (l *lister) flag(name string, b **bool)                 { l.note(name, unsafe.Pointer(b), false) }
-func (l *lister) seconds(name string, s *float64, keep bool) { l.note(name, unsafe.Pointer(s), keep) }
-func (l *lister) raw(name string, data *json.RawMessage)     { l.note(name, unsafe.Pointer(data), false) }
-func (l *lister) tools(name string, list *[]Tool)            { l.note(name, unsafe.Pointer(list), false) }
-func (l *lister) toolCalls(name string, list *[]ToolCall)    { l.note(name, unsafe.Pointer(list), false) }
 
 func TestDecode_TakesWhatALogWrites(t *testing.T) {
 	plain := full()
@@ -95,6 +75,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","parent":"p","parent":""}`)
 	f.Add(`{"retryable":true,"provider":"x","http_status":500}`)
 	f.Add(`{"retryable":truefalse}`)
+	f.Add(`{"retryable":falsetrue}`)
 	f.Add(`{"response_time":1.,"wait_time":-0,"cpu_time":.5}`)
 	f.Add(`{"usage":{},"usage":{"a":[1,{"b":"\u00e9"}]}}`)
 	f.Add(`{"error":"` + strings.Repeat("x", 100) + "\xff\"}")

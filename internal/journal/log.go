@@ -74,7 +74,7 @@ func encode(e Entry, secrets *redact.Known, nulls bool) []byte {
 		case len(e.Usage) > 0:
 			e.Usage = nil
 		default:
-			e.each(shortener(longest))
+			e.shorten(longest)
 			longest /= 2
 		}
 	}

@@ -22,56 +22,42 @@ func (e *Entry) Redact() {
 
 // redact takes credentials out of every text of the entry.
 func (e *Entry) redact(secrets *redact.Known) {
-	e.each(&redactor{secrets})
+	for _, f := range e.fields() {
+		switch v := f.value.(type) {
+		case *string:
+			*v = redactText(secrets, f.name, *v)
+		case *json.RawMessage:
+			if text := string(*v); f.name == "detail" || text != "" && secrets.Text(text) != text { // of usage nearly all is numbers
+				*v = redactJSON(*v, secrets.Text)
+			}
+		case *map[string]string:
+			*v = label.RedactedTags(*v)
+		case *[]Tool:
+			*v = slices.Clone(*v)
+			for i := range *v {
+				(*v)[i].Name = redact.Text((*v)[i].Name)
+			}
+		case *[]ToolCall:
+			*v = slices.Clone(*v)
+			for i := range *v {
+				(*v)[i].Name = redact.Text((*v)[i].Name)
+			}
+		}
+	}
 }
 
-// redactor redacts the texts of an entry.
-type redactor struct{ secrets *redact.Known }
-
-func (r *redactor) text(name string, s *string, _ bool) {
+// redactText takes credentials out of the text of a field.
+func redactText(secrets *redact.Known, name, text string) string {
 	switch name {
 	case "invocation", "prompt_hash", "status", "error_type", "signal", "parent", "traceparent", "kind":
-		// Belay has made it, or has checked its form.
+		return text // Belay has made it, or has checked its form
 	case "error":
-		*s = r.secrets.Text(*s)
+		return secrets.Text(text)
 	case "session_id", "gate", "model":
-		*s = redact.ID(*s)
-	default: // a name that the caller or a command has given to something
-		*s = redact.Text(*s)
+		return redact.ID(text)
 	}
+	return redact.Text(text) // a name that the caller or a command has given to something
 }
-
-func (r *redactor) raw(name string, data *json.RawMessage) {
-	if text := string(*data); name == "detail" || text != "" && r.secrets.Text(text) != text { // of usage nearly all is numbers
-		*data = redactJSON(*data, r.secrets.Text)
-	}
-}
-
-func (r *redactor) labels(_ string, tags *map[string]string) { *tags = label.RedactedTags(*tags) }
-
-func (r *redactor) tools(_ string, list *[]Tool) {
-	for i, tool := range *list {
-		if name := redact.Text(tool.Name); name != tool.Name {
-			*list = slices.Clone(*list)
-			(*list)[i].Name = name
-		}
-	}
-}
-
-func (r *redactor) toolCalls(_ string, list *[]ToolCall) {
-	for i, call := range *list {
-		if name := redact.Text(call.Name); name != call.Name {
-			*list = slices.Clone(*list)
-			(*list)[i].Name = name
-		}
-	}
-}
-
-func (r *redactor) time(string, *Time, bool)       {}
-func (r *redactor) integer(string, *int, bool)     {}
-func (r *redactor) optional(string, **int)         {}
-func (r *redactor) flag(string, **bool)            {}
-func (r *redactor) seconds(string, *float64, bool) {}
 
 // Redacted is a line of a log without the credentials that another version may have left in it. Nearly always it is the line itself.
 func Redacted(line []byte) []byte {
