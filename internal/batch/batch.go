@@ -356,9 +356,9 @@ func (b *Batch) start(job *Job, worker int) {
 	b.running[worker] = job
 	b.set(job, Running)
 	if b.Ledger != nil {
-		b.Ledger.journal.start(job.Task.ID, job.hash, b.Ledger.offset())
+		b.Ledger.note(startOf(job.Task.ID, job.hash, b.Ledger.offset()))
 		if job.Session != "" {
-			b.Ledger.journal.session(job.Task.ID, job.Session)
+			b.Ledger.note(note{Session: job.Session}.about(job.Task.ID))
 		}
 	}
 }

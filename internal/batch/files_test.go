@@ -60,7 +60,8 @@ func FuzzID(f *testing.F) {
 			return
 		}
 		r := Record{Task: id, Hash: "0123456789abcdef", State: "done", Begun: New}
-		if p, ok := parseRecord(append(r.append(nil), '}')); !ok || p.task != id {
+		line, _ := r.encode()
+		if p, ok := parseRecord(append(line, '}')); !ok || p.task != id {
 			t.Errorf("%q became %q", id, p.task)
 		}
 		a, _ := escapeID(id)
@@ -171,7 +172,7 @@ func TestJournal_NamesAreTaken(t *testing.T) {
 		put(t, results+journalSuffix+renewedSuffix, text)
 		p := plan(t, 2)
 		l := open(t, results, p)
-		l.journal.start("x", 1, 0)
+		l.note(startOf("x", 1, 0))
 		l.file.Close()
 		l.journal.file.Close() // as if killed
 		again := open(t, results, plan(t, 2))

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"time"
 )
 
@@ -24,9 +25,7 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 	b.spent += o.Cost
 	if job.cost = 0; o.State != Done && o.State != Failed && o.Cost > 0 {
 		job.paid += o.Cost
-		if b.Ledger != nil {
-			b.Ledger.journal.paid(job.Task.ID, job.paid)
-		}
+		b.Ledger.note(note{Paid: job.paid}.about(job.Task.ID))
 	}
 	switch o.State {
 	case Done:
@@ -132,7 +131,7 @@ func (b *Batch) write(job *Job, o *Outcome) {
 		r.OutputSum = o.outputSum.String()
 	}
 	if o.unwritten = b.Ledger.Append(r, o.Result); o.unwritten == nil {
-		b.Ledger.journal.end(job.Task.ID)
+		b.Ledger.note(endOf(job.Task.ID))
 		if b.Written != nil {
 			b.Written(job)
 		}
@@ -192,14 +191,10 @@ func (b *Batch) checkShare() {
 	}
 }
 
-// outcomeError is what a task has said.
-type outcomeError struct{ text string }
-
-func (e *outcomeError) Error() string { return e.text }
-
+// errorOf is what a task has said; nil if it has said nothing.
 func errorOf(o *Outcome) error {
 	if o.Error == "" {
 		return nil
 	}
-	return &outcomeError{o.Error}
+	return errors.New(o.Error)
 }

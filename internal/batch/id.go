@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -60,24 +59,4 @@ func escapedByte(text string) (byte, bool) {
 	}
 	c, err := strconv.ParseUint(text[2:4], 16, 8)
 	return byte(c), err == nil
-}
-
-// appendID appends an id as JSON, and that it is escaped if it is.
-func appendID(b []byte, id string) []byte {
-	text, escaped := escapeID(id)
-	if b = appendQuoted(b, text); escaped {
-		b = append(b, `,"escaped":true`...)
-	}
-	return b
-}
-
-// appendQuoted appends a text as JSON. Most ids need no escapes.
-func appendQuoted(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			data, _ := json.Marshal(text)
-			return append(b, data...)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
 }

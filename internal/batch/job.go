@@ -67,9 +67,7 @@ func (j *Job) InSession(id string) {
 		return
 	}
 	j.Session = id
-	if b.Ledger != nil {
-		b.Ledger.journal.session(j.Task.ID, id)
-	}
+	b.Ledger.note(note{Session: id}.about(j.Task.ID))
 }
 
 // Throttled says that the service has asked for fewer calls.
@@ -99,8 +97,8 @@ func (j *Job) Doing(what string, cost float64) {
 	b := j.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if cost != j.cost && b.Ledger != nil {
-		b.Ledger.journal.paid(j.Task.ID, j.paid+cost)
+	if cost != j.cost {
+		b.Ledger.note(note{Paid: j.paid + cost}.about(j.Task.ID))
 	}
 	j.doing, j.cost = what, cost
 }
@@ -117,7 +115,5 @@ func (j *Job) Paid(cost float64) {
 	b.spent += cost - j.paid
 	b.charge(cost - j.paid)
 	j.paid = cost
-	if b.Ledger != nil {
-		b.Ledger.journal.paid(j.Task.ID, cost)
-	}
+	b.Ledger.note(note{Paid: cost}.about(j.Task.ID))
 }

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -210,67 +209,14 @@ func (j *journal) renew() error {
 	return nil
 }
 
-// start notes that a task begins, by one write together with what waits to be written.
-func (j *journal) start(id string, hash Hash, offset int64) {
+// note writes a note, with what waits to be written. That a task has ended can wait for the next write: the results say so too.
+func (j *journal) note(n note) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.said.start(id, hash, offset)
-	j.buf = appendStart(j.buf, id, hash, offset)
-	j.write()
-}
-
-// end notes that the result of a task is written. It can wait for the next write: the results say so too.
-func (j *journal) end(id string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	delete(j.said.underWay, id)
-	j.buf = append(appendID(append(j.buf, `{"end":`...), id), "}\n"...)
-	if len(j.buf) > 4<<10 {
+	j.said.take(&n)
+	if j.add(n); n.End == "" || len(j.buf) > 4<<10 {
 		j.write()
 	}
-}
-
-// session notes in which session an agent works on a task.
-func (j *journal) session(id, session string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.said.session(id, session)
-	n := noteOf(id)
-	n.Session = session
-	j.add(n)
-	j.write()
-}
-
-// paid notes what a task has cost so far that has no result: that is paid whatever becomes of the batch.
-func (j *journal) paid(id string, cost float64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.said.paid(id, cost)
-	n := noteOf(id)
-	n.Paid = cost
-	j.add(n)
-	j.write()
-}
-
-// output notes what is about to be written to the file of a task's output: should the batch be killed before there is a result, that file is known
-// to be the batch's.
-func (j *journal) output(id string, sum Hash, temp string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.said.output(id, sum, temp)
-	n := noteOf(id)
-	n.Output, n.Temp = sum.String(), temp
-	j.add(n)
-	j.write()
-}
-
-// progress notes how far the batch is, for those who look at it from elsewhere.
-func (j *journal) progress(data json.RawMessage) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.said.progress = data
-	j.add(note{Progress: data})
-	j.write()
 }
 
 func (j *journal) add(n note) { j.buf = appendNote(j.buf, n) }

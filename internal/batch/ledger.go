@@ -48,6 +48,13 @@ type Ledger struct {
 // Interrupted is how many tasks were running when the batch before ended.
 func (l *Ledger) Interrupted() int { return len(l.underWay) }
 
+// note puts a note into the journal; no ledger has none.
+func (l *Ledger) note(n note) {
+	if l != nil {
+		l.journal.note(n)
+	}
+}
+
 // SyncInterval is how long a result may be only in the memory of the system.
 const SyncInterval = time.Second
 
@@ -120,7 +127,7 @@ func (l *Ledger) Load(p *Plan) error {
 		l.Spent += r.cost
 		if begun, ok := l.underWay[r.task]; ok && offset >= begun.offset {
 			delete(l.underWay, r.task) // it ended; only the note of that was not written
-			l.journal.end(r.task)
+			l.note(endOf(r.task))
 		}
 		if p.streamed && r.state != Skipped {
 			p.past[r.task] = entry{r.hash, r.state}
@@ -223,13 +230,13 @@ func (l *Ledger) read(each func(offset int64, line []byte, r parsed)) error {
 // Append writes the line of a task that has ended. body writes the result of its run; nil if there was none. The line is made before others
 // have to wait for it, unless it is very long.
 func (l *Ledger) Append(r *Record, body func(io.Writer) error) error {
-	line := lineWriter{ledger: l, buf: r.append(make([]byte, 0, 1<<10))}
-	var err error
-	if body != nil {
+	begin, err := r.encode()
+	line := lineWriter{ledger: l, buf: begin}
+	if err == nil && body != nil {
 		line.buf = append(line.buf, ',')
 		err = body(&withoutBrace{w: &line})
 	}
-	line.buf = append(appendEnd(bytes.TrimSuffix(line.buf, []byte(lineEnd)), r.Hash), lineEnd...)
+	line.buf = append(bytes.TrimSuffix(line.buf, []byte(lineEnd)), endKey+`"`+r.Hash+`"`+lineEnd...)
 	return line.end(err)
 }
 

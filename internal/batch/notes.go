@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 )
 
 // note is a line of the journal: one of these.
@@ -37,8 +36,20 @@ func (n *note) id() string {
 	return id
 }
 
-// noteOf is the beginning of a note about a task.
-func noteOf(id string) (n note) {
+// startOf is the note that a task begins. A result that begins before the offset is of an earlier start.
+func startOf(id string, hash Hash, offset int64) note {
+	text, escaped := escapeID(id)
+	return note{Start: text, Escaped: escaped, Hash: hash.String(), Offset: offset}
+}
+
+// endOf is the note that the result of a task is written.
+func endOf(id string) (n note) {
+	n.End, n.Escaped = escapeID(id)
+	return n
+}
+
+// about makes a note one about a task that runs.
+func (n note) about(id string) note {
 	n.Task, n.Escaped = escapeID(id)
 	return n
 }
@@ -70,8 +81,10 @@ func readNotes(r io.Reader) notes {
 	for {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 0 {
-			n.torn = err != nil
-			n.read(line)
+			var read note
+			if n.torn = err != nil; json.Unmarshal(line, &read) == nil {
+				n.take(&read)
+			}
 		}
 		if err != nil {
 			return n
@@ -79,62 +92,37 @@ func readNotes(r io.Reader) notes {
 	}
 }
 
-func (n *notes) read(line []byte) {
-	var read note
-	if json.Unmarshal(line, &read) != nil {
-		return
-	}
+// take takes in what a note says.
+func (n *notes) take(said *note) {
+	id := said.id()
+	was, isUnderWay := n.underWay[id]
 	switch {
-	case read.Renewing:
+	case said.Renewing:
 		n.renewing = true
-	case read.Holder != nil:
-		n.holder, n.progress = *read.Holder, nil
-	case read.Start != "":
-		hash, _ := ParseHash(read.Hash)
-		n.start(read.id(), hash, read.Offset)
-	case read.End != "":
-		delete(n.underWay, read.id())
-	case read.Task != "" && read.Session != "":
-		n.session(read.id(), read.Session)
-	case read.Task != "" && read.Paid > 0:
-		n.paid(read.id(), read.Paid)
-	case read.Task != "" && read.Output != "":
-		hash, _ := ParseHash(read.Output)
-		n.output(read.id(), hash, read.Temp)
-	case read.Fleet != "":
-		n.fleet = read.Fleet
-	case read.Progress != nil:
-		n.progress = read.Progress
-	}
-}
-
-func (n *notes) start(id string, hash Hash, offset int64) {
-	began := interrupted{hash: hash, offset: offset}
-	if before, ok := n.underWay[id]; ok && before.hash == hash {
-		began.session, began.paid = before.session, before.paid // it was interrupted before, and has neither a new one nor a result
-		began.output, began.temp = before.output, before.temp
-	}
-	n.underWay[id] = began
-}
-
-func (n *notes) session(id, session string) {
-	if began, ok := n.underWay[id]; ok {
-		began.session = session
-		n.underWay[id] = began
-	}
-}
-
-func (n *notes) paid(id string, cost float64) {
-	if began, ok := n.underWay[id]; ok {
-		began.paid = cost
-		n.underWay[id] = began
-	}
-}
-
-func (n *notes) output(id string, sum Hash, temp string) {
-	if began, ok := n.underWay[id]; ok {
-		began.output, began.temp = sum, temp
-		n.underWay[id] = began
+	case said.Holder != nil:
+		n.holder, n.progress = *said.Holder, nil
+	case said.Start != "":
+		hash, _ := ParseHash(said.Hash)
+		if was.hash != hash { // else it was interrupted before, and has neither a new session nor a result
+			was = interrupted{hash: hash}
+		}
+		was.offset = said.Offset
+		n.underWay[id] = was
+	case said.End != "":
+		delete(n.underWay, id)
+	case said.Task != "" && isUnderWay:
+		was.session = cmp.Or(said.Session, was.session)
+		if said.Paid > 0 {
+			was.paid = said.Paid
+		}
+		if output, _ := ParseHash(said.Output); output != 0 {
+			was.output, was.temp = output, said.Temp
+		}
+		n.underWay[id] = was
+	case said.Fleet != "":
+		n.fleet = said.Fleet
+	case said.Progress != nil:
+		n.progress = said.Progress
 	}
 }
 
@@ -146,33 +134,17 @@ func (n *notes) encode() (b []byte) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(n.underWay)) {
 		was := n.underWay[id]
-		b = appendStart(b, id, was.hash, was.offset)
-		if was.session != "" {
-			about := noteOf(id)
-			about.Session = was.session
-			b = appendNote(b, about)
-		}
-		if was.paid > 0 {
-			about := noteOf(id)
-			about.Paid = was.paid
-			b = appendNote(b, about)
-		}
+		b = appendNote(b, startOf(id, was.hash, was.offset))
+		about := note{Session: was.session, Paid: was.paid}
 		if was.output != 0 {
-			about := noteOf(id)
 			about.Output, about.Temp = was.output.String(), was.temp
-			b = appendNote(b, about)
 		}
+		b = appendNote(b, about.about(id))
 	}
 	if n.progress != nil {
 		b = appendNote(b, note{Progress: n.progress})
 	}
 	return b
-}
-
-func appendStart(b []byte, id string, hash Hash, offset int64) []byte {
-	b = appendID(append(b, `{"start":`...), id)
-	b = append(append(append(b, `,"hash":"`...), hash.String()...), `","offset":`...)
-	return append(strconv.AppendInt(b, offset, 10), "}\n"...)
 }
 
 func appendNote(b []byte, n note) []byte {

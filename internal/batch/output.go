@@ -54,9 +54,7 @@ func (j *Job) SaveOutput(dir string, o *Outcome, output func() io.Reader) error 
 	}
 	defer os.Remove(f.Name()) // which has another name by then, unless something fails
 	l := j.batch.Ledger
-	if l != nil {
-		l.journal.output(j.Task.ID, sum, filepath.Base(f.Name()))
-	}
+	l.note(note{Output: sum.String(), Temp: filepath.Base(f.Name())}.about(j.Task.ID))
 	_, err = io.Copy(f, output())
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

@@ -23,22 +23,11 @@ const (
 	Skipped // it depends on one that has failed
 )
 
+// states are the names of the states in the results.
+var states = []string{"waiting", "running", "done", "failed", "paused", "skipped"}
+
 // String is the state as the results have it.
-func (s State) String() string {
-	switch s {
-	case Running:
-		return "running"
-	case Done:
-		return "done"
-	case Failed:
-		return "failed"
-	case Paused:
-		return "paused"
-	case Skipped:
-		return "skipped"
-	}
-	return "waiting"
-}
+func (s State) String() string { return states[s] }
 
 // Plan is what is kept of all tasks while they run. Texts stay in the source: a million tasks take 50 MiB.
 type Plan struct {

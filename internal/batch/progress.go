@@ -73,10 +73,7 @@ func (b *Batch) Progress() Progress {
 
 // Note puts into the journal how the batch stands, for those who look at it from elsewhere.
 func (b *Batch) Note(p Progress) {
-	if b.Ledger == nil {
-		return
-	}
 	if data, err := json.Marshal(p); err == nil {
-		b.Ledger.journal.progress(data)
+		b.Ledger.note(note{Progress: data})
 	}
 }

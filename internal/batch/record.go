@@ -3,9 +3,8 @@ package batch
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"slices"
 	"time"
-	"unicode/utf8"
 )
 
 // Begun says how a task was begun.
@@ -19,14 +18,16 @@ const (
 
 // Record is how a line of the results begins. The result of the run follows, as belay run has it.
 type Record struct {
-	Task  string  `json:"task"` // its id
-	Hash  string  `json:"hash"`
-	State string  `json:"state"`
-	Cost  float64 `json:"cost_usd"`
-	Index int     `json:"index"` // the place of the task among all, from 0
-	Line  int     `json:"line,omitempty"`
-	Begun Begun   `json:"begun"`
-	Ended string  `json:"ended"`
+	Task string `json:"task"` // its id
+	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is not part of a character.
+	Escaped bool    `json:"escaped,omitempty"`
+	Hash    string  `json:"hash"`
+	State   string  `json:"state"`
+	Cost    float64 `json:"cost_usd"`
+	Index   int     `json:"index"` // the place of the task among all, from 0
+	Line    int     `json:"line,omitempty"`
+	Begun   Begun   `json:"begun"`
+	Ended   string  `json:"ended"`
 	// Reason is why a task was skipped.
 	Reason string `json:"reason,omitempty"`
 	// Stderr is the end of what a failed command has said there.
@@ -38,8 +39,6 @@ type Record struct {
 	// Machine is where it ran, in a fleet, and Tries how many machines have begun it, if it was not one.
 	Machine string `json:"machine,omitempty"`
 	Tries   int    `json:"tries,omitempty"`
-	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is not part of a character.
-	Escaped bool `json:"escaped,omitempty"`
 	// End is the hash again, and ends the line: what another program has written over the beginning of a line, or between two of them, has another
 	// end than its beginning says. Lines of earlier versions have none.
 	End string `json:"end,omitempty"`
@@ -51,35 +50,18 @@ func stamp(now time.Time) string { return now.UTC().Format(time.RFC3339) }
 // endKey is what End follows.
 const endKey = `,"end":`
 
-func appendEnd(b []byte, hash string) []byte { return appendQuoted(append(b, endKey...), hash) }
-
-// append appends the record without the end of the line. It is written by hand: a command may take less time than encoding/json does.
-func (r *Record) append(b []byte) []byte {
-	text := func(key, value string, always bool) {
-		if value != "" || always {
-			b = appendQuoted(append(b, key...), value)
-		}
+// encode is the record without the end of the line.
+func (r Record) encode() ([]byte, error) {
+	r.Task, r.Escaped = escapeID(r.Task)
+	r.Reason, _ = escapeID(r.Reason)
+	if r.Tries == 1 {
+		r.Tries = 0
 	}
-	b = appendID(append(b, `{"task":`...), r.Task)
-	text(`,"hash":`, r.Hash, true)
-	text(`,"state":`, r.State, true)
-	b = strconv.AppendFloat(append(b, `,"cost_usd":`...), r.Cost, 'f', -1, 64)
-	b = strconv.AppendInt(append(b, `,"index":`...), int64(r.Index), 10)
-	if r.Line > 0 {
-		b = strconv.AppendInt(append(b, `,"line":`...), int64(r.Line), 10)
-	}
-	text(`,"begun":`, string(r.Begun), true)
-	text(`,"ended":`, r.Ended, true)
-	reason, _ := escapeID(r.Reason)
-	text(`,"reason":`, reason, false)
-	text(`,"stderr":`, r.Stderr, false)
-	text(`,"output_file":`, r.OutputFile, false)
-	text(`,"output_sum":`, r.OutputSum, false)
-	text(`,"machine":`, r.Machine, false)
-	if r.Tries > 1 {
-		b = strconv.AppendInt(append(b, `,"tries":`...), int64(r.Tries), 10)
-	}
-	return b
+	b := bytes.NewBuffer(make([]byte, 0, 1<<10))
+	to := json.NewEncoder(b)
+	to.SetEscapeHTML(false)
+	err := to.Encode(r)
+	return bytes.TrimSuffix(b.Bytes(), []byte(lineEnd)), err
 }
 
 // parsed is what is needed of a line of the results to continue.
@@ -91,12 +73,19 @@ type parsed struct {
 	index int
 }
 
-// parseRecord reads the beginning of a line. A line that Belay has written is not decoded as a whole: with a hundred thousand of
-// them the first task must still start at once.
+// parseRecord reads a line. One that Belay has written is not decoded as a whole, only what stands before how the task was begun: with a
+// hundred thousand of them the first task must still start at once.
 func parseRecord(line []byte) (p parsed, ok bool) {
-	if p, ok = parseStart(line); ok {
-		return p, endsAs(line, p.hash)
+	begin, _, isOurs := bytes.Cut(line, []byte(`,"begun":`))
+	if isOurs && bytes.HasSuffix(line, []byte("}")) {
+		if p, ok = decodeRecord(append(bytes.Clone(begin), '}')); ok {
+			return p, endsAs(line, p.hash)
+		}
 	}
+	return decodeRecord(line)
+}
+
+func decodeRecord(line []byte) (p parsed, ok bool) {
 	var r Record
 	if json.Unmarshal(line, &r) != nil || r.Task == "" || r.End != "" && r.End != r.Hash {
 		return p, false
@@ -115,53 +104,8 @@ func endsAs(line []byte, hash Hash) bool {
 	return at < 0 || !bytes.HasPrefix(line[at:], []byte(endKey)) || bytes.HasPrefix(line[at+len(endKey)+1:], []byte(hash.String()))
 }
 
-// parseStart reads a line that begins as encode makes it.
-func parseStart(line []byte) (p parsed, ok bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"task":"`))
-	if !ok || len(line) == 0 || line[len(line)-1] != '}' {
-		return p, false
-	}
-	end := bytes.IndexByte(rest, '"')
-	if end < 1 || bytes.IndexByte(rest[:end], '\\') >= 0 || !utf8.Valid(rest[:end]) {
-		return p, false
-	}
-	task := rest[:end]
-	rest, ok = bytes.CutPrefix(rest[end:], []byte(`","hash":"`))
-	if !ok || len(rest) < 16 {
-		return p, false
-	}
-	if p.hash, ok = ParseHash(string(rest[:16])); !ok {
-		return p, false
-	}
-	if rest, ok = bytes.CutPrefix(rest[16:], []byte(`","state":"`)); !ok {
-		return p, false
-	}
-	word, rest, ok := bytes.Cut(rest, []byte(`","cost_usd":`))
-	if !ok {
-		return p, false
-	}
-	if p.state, ok = parseState(string(word)); !ok {
-		return p, false
-	}
-	number, rest, ok := bytes.Cut(rest, []byte(`,"index":`))
-	if !ok {
-		return p, false
-	}
-	cost, err := strconv.ParseFloat(string(number), 64)
-	digits := 0
-	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
-		digits++
-	}
-	index, nerr := strconv.Atoi(string(rest[:digits]))
-	p.task, p.cost, p.index = string(task), cost, index
-	return p, err == nil && nerr == nil
-}
-
+// parseState reads the state of a task that has ended.
 func parseState(word string) (State, bool) {
-	for _, s := range []State{Done, Failed, Skipped} {
-		if s.String() == word {
-			return s, true
-		}
-	}
-	return Waiting, false
+	s := State(slices.Index(states, word))
+	return s, s == Done || s == Failed || s == Skipped
 }

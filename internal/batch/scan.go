@@ -13,18 +13,8 @@ import (
 func scan(f io.ReaderAt, each func(offset int64, line []byte, r parsed)) (damaged int, tail []byte, err error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, math.MaxInt64), 256<<10)
 	var offset int64
-	var long []byte
 	for {
-		piece, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, piece...)
-			continue
-		}
-		line := piece
-		if len(long) > 0 {
-			line = append(long, piece...)
-			long = long[:0]
-		}
+		line, err := in.ReadBytes('\n')
 		switch {
 		case errors.Is(err, io.EOF):
 			return damaged, line, nil
