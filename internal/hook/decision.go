@@ -13,10 +13,19 @@ var errBroken = errors.New("printed broken JSON")
 // checkDecision reports whether the stdout of a command that ended well is something that clients take as it was meant:
 // nothing, plain text, or JSON (one object; or several values one after the other, which clients take for text).
 func checkDecision(out []byte) error {
-	if text := trimLeft(out); !isObject(text) || json.Valid(text) {
+	text := trimLeft(out)
+	if !isObject(text) {
 		return nil
 	}
-	return checkStream(bytes.NewReader(out))
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
+		var value json.RawMessage
+		switch err := dec.Decode(&value); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return errBroken
+		}
+	}
 }
 
 // isObject reports whether text is meant to be a JSON object.
@@ -24,35 +33,6 @@ func isObject(text []byte) bool { return bytes.HasPrefix(trimLeft(text), []byte(
 
 // trimLeft drops what clients drop before they look: white space and byte order marks.
 func trimLeft(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n\v\f\u00a0\ufeff") }
-
-// checkStream is checkDecision for what is too much to hold in memory.
-func checkStream(r io.Reader) error {
-	var head []byte
-	for len(head) == 0 { // the first that is no white space
-		buf := make([]byte, 4096)
-		n, err := io.ReadFull(r, buf)
-		head = trimLeft(buf[:n])
-		if len(head) == 0 && err != nil {
-			return nil
-		}
-	}
-	if !isObject(head) {
-		return nil
-	}
-	dec := json.NewDecoder(io.MultiReader(bytes.NewReader(head), r))
-	for depth := 0; ; {
-		switch token, err := dec.Token(); {
-		case err == io.EOF && depth == 0:
-			return nil
-		case err != nil:
-			return errBroken
-		case token == json.Delim('{'), token == json.Delim('['):
-			depth++
-		case token == json.Delim('}'), token == json.Delim(']'):
-			depth--
-		}
-	}
-}
 
 // announcesAsync reports whether the command has said, in the first thing it printed, that it goes on in the background
 // and the client need not wait. Claude Code looks for it in the same way: as soon as there is a closing brace.

@@ -13,36 +13,28 @@ func TestCheckDecision(t *testing.T) {
 		if err := checkDecision([]byte(good)); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
-		if err := checkStream(strings.NewReader(good)); err != nil {
-			t.Errorf("%q, as a stream: %v", good, err)
-		}
 	}
 	for _, bad := range []string{"{", "{\n", `{"a":`, `{"a":1`, `{"a":1,}`, `{a:1}`, `{'a':1}`, `{"a":1} and more`, `{"a":1}}`, `{"a":01}`, "{\"a\":\"\n\"}", "\uFEFF{", "{} {", `{"a" "b"}`, "{hello}"} {
 		if err := checkDecision([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for a decision", bad)
 		}
-		if err := checkStream(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q, as a stream, is taken for a decision", bad)
-		}
 	}
 }
 
-// What is one JSON value is a decision, what does not begin as an object is text, both in memory and as a stream; and
+// What is one JSON value is a decision, what does not begin as an object is text; and
 // nothing that is cut short is one.
 func FuzzCheckDecision(f *testing.F) {
 	for _, s := range []string{"", "x", "{}", `{"a":[1,2,{"b":"c"}]}`, "{\"a\":1}\n{}", `{"a":`, "\uFEFF {", `{"async":true}`, "{\"\\u00e4\":1e5}", "{\xff}", `{"a":"\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		err, stream := checkDecision(text), checkStream(bytes.NewReader(text))
+		err := checkDecision(text)
 		object := isObject(text)
 		switch {
 		case !object && err != nil:
 			t.Errorf("%q: text is refused", text)
 		case object && json.Valid(trimLeft(text)) && err != nil:
 			t.Errorf("%q: an object is refused", text)
-		case (err == nil) != (stream == nil):
-			t.Errorf("%q: in memory %v, as a stream %v", text, err, stream)
 		case object && err == nil:
 			// Then it is made of whole values.
 			dec := json.NewDecoder(bytes.NewReader(trimLeft(text)))

@@ -92,7 +92,6 @@ func (h *Hook) Run() int {
 	}
 	defer in.close()
 	out := &held{live: h.Stdout}
-	defer out.close()
 	exit, err := h.supervise(in, out)
 	if err != nil {
 		return h.fail(begin, in, missing(err))
