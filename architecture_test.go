@@ -86,7 +86,7 @@ var arrows = map[string][]string{
 	"internal/built":              {"internal/flock"},
 	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/supervise"},
 	"internal/companion/rehearse": {"internal/flock", "internal/message"},
-	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
+	"internal/alert":              {"internal/redact", "internal/sharedfile"},
 	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/state", "internal/supervise", "internal/version"},
 	"internal/companion":          {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/fleet/files", "internal/companion/fleet/jobs", "internal/companion/fleet/member", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/top", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},

@@ -7,29 +7,18 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/atomicfile"
-	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/redact"
-	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/sharedfile"
 )
 
-// Files keeps the states of all integrations in a directory: a small file each, replaced by renaming under a lock on
-// another file, which is never deleted. A crash at any point leaves the old state or the new one.
+// Files keeps the states of all integrations in a directory: a small file each, which processes share.
 type Files struct {
 	Dir string
 }
-
-// lockTimeout is how long a failure waits to be counted. An update takes a fraction of a millisecond: a process that holds
-// the lock for longer has been stopped.
-const lockTimeout = time.Second
-
-// ErrLocked says that a failure was not counted because others held the lock all the time.
-var ErrLocked = errors.New("could not be locked")
 
 // maxFile bounds what is read of a file; a state of the maximum of a thousand failures takes a twentieth of it.
 const maxFile = 1 << 20
@@ -47,19 +36,23 @@ func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised,
 		return nil, nil
 	}
 	integration = redact.Text(integration) // the name of a command or a hook, which its caller has chosen
-	path := f.path(integration)
-	lock, err := f.lock(path + ".lock")
+	file := f.file(integration)
+	lock, err := file.Lock()
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close()
-	before, damaged := read(path)
+	defer lock.Release()
+	before, damaged := read(file)
 	after, raised := before.Failed(set, now)
-	if err := replace(path, content{1, strings.ToValidUTF8(integration, "\uFFFD"), after}); err != nil {
-		if refused, ok := errors.AsType[*safefile.Error](damaged); ok {
-			return nil, fmt.Errorf("%w; failures are not counted", refused) // it is why the file cannot be replaced
-		}
-		return nil, errors.Join(damaged, err)
+	data, err := json.Marshal(content{1, strings.ToValidUTF8(integration, "\uFFFD"), after})
+	if err == nil {
+		err = lock.Replace(append(data, '\n'))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; failures are not counted", errors.Join(damaged, err))
+	}
+	if damaged != nil {
+		damaged = fmt.Errorf("%w; failures are counted anew", damaged)
 	}
 	if !raised {
 		return nil, damaged
@@ -68,65 +61,29 @@ func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised,
 }
 
 // Load reads the state of an integration; the zero State if nothing is known.
-func (f Files) Load(integration string) (State, error) {
-	state, err := read(f.path(redact.Text(integration)))
-	return state, err
-}
+func (f Files) Load(integration string) (State, error) { return read(f.file(redact.Text(integration))) }
 
 // read reads a state. One that cannot be read counts as none, and is replaced by the next failure.
-func read(path string) (State, error) {
-	data, err := safefile.ReadOwn(path, maxFile)
+func read(file sharedfile.File) (State, error) {
+	var c content
+	data, _, err := file.Read(maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, nil
 	}
-	if refused, ok := errors.AsType[*safefile.Error](err); ok {
-		return State{}, fmt.Errorf("%w; failures are counted anew", refused)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
 	}
-	if err != nil {
-		return State{}, err
-	}
-	var c content
-	err = json.Unmarshal(data, &c)
 	if err == nil && c.Version != 1 {
 		err = fmt.Errorf("version %d is not known", c.Version)
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("%s is damaged (%w); failures are counted anew", path, err)
+		return State{}, fmt.Errorf("%s is damaged (%w)", file.Path, err)
 	}
 	return c.State, nil
 }
 
-// lock waits for the lock of an integration. On a file system without locks it has none: a failure may be lost then, but
-// nothing breaks.
-func (f Files) lock(path string) (*os.File, error) {
-	file, err := flock.OpenAll(path)
-	if err != nil {
-		return nil, err
-	}
-	err = flock.Wait(func() (bool, error) { return flock.Try(file, flock.Exclusive) }, func(waited time.Duration) error {
-		if waited > lockTimeout {
-			return fmt.Errorf("%s: %w within %v", path, ErrLocked, lockTimeout)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
-// replace writes a file as a whole or not at all.
-func replace(path string, c content) error {
-	data, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteVia(path+".new", path, append(data, '\n')) // only the holder of the lock writes it
-}
-
-// path is the file of an integration. A plain word is its own name, any other has a digest.
-func (f Files) path(integration string) string {
+// file is the file of an integration. A plain word is its own name, any other has a digest.
+func (f Files) file(integration string) sharedfile.File {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
@@ -138,5 +95,5 @@ func (f Files) path(integration string) string {
 		io.WriteString(h, integration)
 		name = fmt.Sprintf("%.40s~%016x", name, h.Sum64())
 	}
-	return filepath.Join(f.Dir, name+".json")
+	return sharedfile.File{Path: filepath.Join(f.Dir, name+".json")}
 }

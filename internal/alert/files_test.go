@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/sharedfile"
 )
 
 // roleVar makes the test binary another process that counts failures in that directory.
@@ -41,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// counted counts a failure. It retries on a machine so busy that it does not get the lock for a second.
+// counted counts a failure. It retries on a machine so busy that it does not get the lock in time.
 func counted(files alert.Files, set alert.Settings) (raised *alert.Raised, err error) {
-	for raised, err = files.Failed("api", set, time.Now()); errors.Is(err, alert.ErrLocked); {
+	for raised, err = files.Failed("api", set, time.Now()); errors.Is(err, sharedfile.ErrLocked); {
 		raised, err = files.Failed("api", set, time.Now())
 	}
 	return raised, err
@@ -177,7 +178,7 @@ func TestFiles_Locked(t *testing.T) {
 	// The process may have been stopped anywhere; if it holds the lock, this gives up soon.
 	begun := time.Now()
 	_, err := (alert.Files{Dir: dir}).Failed("api", alert.Settings{}, time.Now())
-	if err != nil && !errors.Is(err, alert.ErrLocked) {
+	if err != nil && !errors.Is(err, sharedfile.ErrLocked) {
 		t.Error(err)
 	}
 	if took := time.Since(begun); took > time.Minute {
