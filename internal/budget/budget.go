@@ -9,6 +9,7 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -172,13 +173,8 @@ func (w Window) dayOf(now time.Time) string {
 
 // standing is how a book with these terms stands.
 func (h *head) standing(terms Terms, now time.Time) Standing {
-	s := Standing{Terms: terms}
-	first, next := "", "~"
-	if terms.Window != "" {
-		from, until := terms.Window.bounds(now)
-		first, next = from.String(), until.String()
-		s.Ends = beginning(now, until)
-	}
+	s := Standing{Terms: terms, Ends: terms.Window.Ends(now)}
+	first, next := terms.Window.days(now)
 	for _, a := range h.Days {
 		if a.Day >= first && a.Day < next {
 			s.Spent += a.USD
@@ -196,17 +192,12 @@ func (c *content) charge(w Window, now time.Time, charge Charge) {
 	}
 	day := w.dayOf(now)
 	c.forget(w, now)
-	at := slices.IndexFunc(c.Days, func(a amount) bool { return a.Day == day })
-	if at < 0 {
-		at = len(c.Days)
-		c.Days = append(c.Days, amount{Day: day})
-	}
-	c.Days[at].add(charge)
+	c.on(day).add(charge)
 	who := charge.Spender
 	find := func() int {
 		return slices.IndexFunc(c.By, func(s share) bool { return s.Day == day && s.Spender == who })
 	}
-	at = find()
+	at := find()
 	if at < 0 && c.spenders(day) >= maxShares {
 		who = Others
 		at = find()
@@ -216,6 +207,16 @@ func (c *content) charge(w Window, now time.Time, charge Charge) {
 		c.By = append(c.By, share{who, amount{Day: day}})
 	}
 	c.By[at].add(charge)
+}
+
+// on is the sum of a day.
+func (c *content) on(day string) *amount {
+	at := slices.IndexFunc(c.Days, func(a amount) bool { return a.Day == day })
+	if at < 0 {
+		at = len(c.Days)
+		c.Days = append(c.Days, amount{Day: day})
+	}
+	return &c.Days[at]
 }
 
 // spenders is how many there are of a day.
@@ -241,11 +242,7 @@ func (c *content) forget(w Window, now time.Time) {
 
 // shares is what each has spent in the window that now is in, the most first.
 func (c *content) shares(w Window, now time.Time) []Share {
-	first, next := "", "~"
-	if w != "" {
-		from, until := w.bounds(now)
-		first, next = from.String(), until.String()
-	}
+	first, next := w.days(now)
 	var list []Share
 	for _, s := range c.By {
 		if s.Day < first || s.Day >= next {
@@ -259,14 +256,6 @@ func (c *content) shares(w Window, now time.Time) []Share {
 		list[at].Spent = rounded(list[at].Spent + s.USD)
 		list[at].Unknown += s.Unknown
 	}
-	slices.SortStableFunc(list, func(a, b Share) int {
-		switch {
-		case a.Spent > b.Spent:
-			return -1
-		case a.Spent < b.Spent:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Spent, a.Spent) })
 	return list
 }

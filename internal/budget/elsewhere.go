@@ -30,8 +30,8 @@ func (b *Book) Own(now time.Time) (o Own, err error) {
 func (c *content) own(terms Terms, now time.Time) Own {
 	o := Own{Terms: terms}
 	if terms.Window != "" {
-		from, _ := terms.Window.bounds(now)
-		o.Period = string(terms.Window) + " " + from.String()
+		first, _ := terms.Window.days(now)
+		o.Period = string(terms.Window) + " " + first
 	}
 	s := c.standing(terms, now)
 	o.USD, o.Unknown = s.Spent, s.Unknown
@@ -69,11 +69,7 @@ func (b *Book) Unreserve(now time.Time) error {
 
 // set has a spender have spent so much in the present window, and reports whether that is new.
 func (c *content) set(w Window, now time.Time, who Spender, usd float64, unknown int) bool {
-	first, next := "", "~"
-	if w != "" {
-		from, until := w.bounds(now)
-		first, next = from.String(), until.String()
-	}
+	first, next := w.days(now)
 	mine := func(s share) bool { return s.Spender == who && s.Day >= first && s.Day < next }
 	had := amount{}
 	for _, s := range c.By {
@@ -86,9 +82,7 @@ func (c *content) set(w Window, now time.Time, who Spender, usd float64, unknown
 	}
 	for _, s := range c.By {
 		if mine(s) {
-			if at := slices.IndexFunc(c.Days, func(a amount) bool { return a.Day == s.Day }); at >= 0 {
-				c.Days[at].add(Charge{USD: -s.USD, Unknown: -s.Unknown})
-			}
+			c.on(s.Day).add(Charge{USD: -s.USD, Unknown: -s.Unknown})
 		}
 	}
 	c.By = slices.DeleteFunc(c.By, mine)
@@ -96,12 +90,7 @@ func (c *content) set(w Window, now time.Time, who Spender, usd float64, unknown
 		return true
 	}
 	day := w.dayOf(now)
-	at := slices.IndexFunc(c.Days, func(a amount) bool { return a.Day == day })
-	if at < 0 {
-		at = len(c.Days)
-		c.Days = append(c.Days, amount{Day: day})
-	}
-	c.Days[at].add(Charge{USD: usd, Unknown: unknown})
+	c.on(day).add(Charge{USD: usd, Unknown: unknown})
 	c.By = append(c.By, share{who, amount{Day: day, USD: usd, Unknown: unknown}})
 	return true
 }

@@ -156,12 +156,7 @@ func (b *Book) Shares(now time.Time) ([]Share, error) {
 // anything.
 func (b *Book) Reset(now time.Time, unknownOnly bool) (changed bool, err error) {
 	err = b.update(func(c *content) bool {
-		w := b.terms(&c.head).Window
-		first, next := "", "~"
-		if w != "" {
-			from, until := w.bounds(now)
-			first, next = from.String(), until.String()
-		}
+		first, next := b.terms(&c.head).Window.days(now)
 		reset := func(a *amount) {
 			if a.Day < first || a.Day >= next {
 				return

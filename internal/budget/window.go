@@ -63,6 +63,16 @@ func (w Window) bounds(now time.Time) (first, next date) {
 	return today, today.plus(1)
 }
 
+// days are the first day of the window that now is in, and the first day after it, as entries have them. Without a window they are
+// before and after all.
+func (w Window) days(now time.Time) (first, next string) {
+	if w == "" {
+		return "", "~"
+	}
+	from, until := w.bounds(now)
+	return from.String(), until.String()
+}
+
 // Ends is the moment at which the window ends that now is in; zero if it never ends.
 func (w Window) Ends(now time.Time) time.Time {
 	if w == "" {
