@@ -40,18 +40,7 @@ func ReadMark(env []string) (m Mark) {
 	return m
 }
 
-// Marked returns an environment for the CLI of that name at path, which this process is about to start or to become.
-func Marked(env []string, name, path string) []string {
-	marked := make([]string, 0, len(env)+1)
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, MarkVar+"=") {
-			marked = append(marked, kv)
-		}
-	}
-	return append(marked, Setting(env, name, path))
-}
-
-// Setting is the mark of such a CLI, as the environment has it.
+// Setting is the mark of the CLI of that name at path, which this process is about to start or to become, as the environment has it.
 func Setting(env []string, name, path string) string {
 	if slices.Contains(env, MarkVar+"="+Off) {
 		return MarkVar + "=" + Off

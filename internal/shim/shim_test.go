@@ -107,11 +107,11 @@ func mark(t *testing.T, name string, pid, depth int, path string) {
 
 // The mark names who has set it and counts those around it; nothing that another program has put there does any harm.
 func TestMark(t *testing.T) {
-	env := shim.Marked([]string{"A=1"}, "claude", "/usr/bin/claude")
+	env := []string{"A=1", shim.Setting([]string{"A=1"}, "claude", "/usr/bin/claude")}
 	if m := shim.ReadMark(env); m != (shim.Mark{Name: "claude", PID: os.Getpid(), Depth: 1, Path: "/usr/bin/claude"}) {
 		t.Errorf("%+v", m)
 	}
-	env = shim.Marked(env, "codex", "/opt/a:b/codex")
+	env[1] = shim.Setting(env, "codex", "/opt/a:b/codex")
 	if m := shim.ReadMark(env); m.Depth != 2 || m.Path != "/opt/a:b/codex" || len(env) != 2 {
 		t.Errorf("%+v of %q", m, env)
 	}
@@ -120,8 +120,8 @@ func TestMark(t *testing.T) {
 			t.Errorf("%q: %+v", value, m)
 		}
 	}
-	if env := shim.Marked([]string{shim.MarkVar + "=" + shim.Off}, "claude", "/usr/bin/claude"); len(env) != 1 || env[0] != shim.MarkVar+"="+shim.Off {
-		t.Errorf("%q", env)
+	if set := shim.Setting([]string{shim.MarkVar + "=" + shim.Off}, "claude", "/usr/bin/claude"); set != shim.MarkVar+"="+shim.Off {
+		t.Errorf("%q", set)
 	}
 }
 

@@ -1,10 +1,7 @@
 package term
 
 import (
-	"cmp"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -25,7 +22,7 @@ func LookOf(w io.Writer) Look {
 	look := Look{Palette: PaletteOf(w)}
 	if look.Width = Columns(w); look.Width > 0 {
 		look.Width = max(look.Width, minWidth)
-		look.ASCII = !hasUTF8()
+		look.ASCII = !UTF8()
 	}
 	return look
 }
@@ -40,13 +37,6 @@ func Columns(w io.Writer) int {
 
 // minWidth is the width of the narrowest terminal that tables are made for: a number with its unit fits.
 const minWidth = 20
-
-// hasUTF8 reports whether the locale has more characters than ASCII. Windows has no locale of this kind, and its consoles know UTF-8.
-func hasUTF8() bool {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	locale = strings.ToLower(locale)
-	return runtime.GOOS == "windows" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
-}
 
 // ellipsis stands for what was cut off.
 func (l Look) ellipsis() string {

@@ -26,23 +26,11 @@ const (
 // sequence is what a terminal is sent for a style; empty for none. The colours are those that its user has chosen, not fixed ones, so that
 // they can be read on a light background and on a dark one.
 func (s Style) sequence() string {
-	switch s {
-	case Strong:
-		return "\x1b[1m"
-	case Faint:
-		return "\x1b[2m"
-	case Good:
-		return "\x1b[32m"
-	case Warning:
-		return "\x1b[33m"
-	case Bad:
-		return "\x1b[31m"
-	case Accent:
-		return "\x1b[36m"
-	case Chosen:
-		return "\x1b[7m"
+	code := [...]string{Strong: "1", Faint: "2", Good: "32", Warning: "33", Bad: "31", Accent: "36", Chosen: "7"}[s]
+	if code == "" {
+		return ""
 	}
-	return ""
+	return "\x1b[" + code + "m"
 }
 
 // Palette paints text in its style. The zero value leaves it plain.

@@ -208,7 +208,7 @@ func TestLook_Locale(t *testing.T) {
 		t.Setenv("LC_ALL", tt.all)
 		t.Setenv("LC_CTYPE", tt.ctype)
 		t.Setenv("LANG", tt.lang)
-		if got := hasUTF8(); got != tt.want {
+		if got := UTF8(); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
