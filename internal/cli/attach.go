@@ -90,22 +90,14 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 func pickDetached(s *state.State, id string) (spool.Header, error) {
 	headers, err := s.Spools().List()
 	if err != nil {
-		return spool.Header{}, &failure{err}
+		return spool.Header{}, fail(err)
 	}
-	var detached []supervise.Record
-	for _, h := range headers {
-		detached = append(detached, supervise.Record{ID: h.ID})
-	}
-	found, err := pick(detached, id)
+	found, err := pick(headers, id, func(h spool.Header) string { return h.ID })
 	if err == nil {
-		for _, h := range headers {
-			if h.ID == found.ID {
-				return h, nil
-			}
-		}
+		return found, nil
 	}
 	if runs, lerr := listRuns(s.Records()); lerr == nil {
-		if r, perr := pick(runs, id); perr == nil {
+		if r, perr := pickRun(runs, id); perr == nil {
 			return spool.Header{}, usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", shortID(r.ID), r.Command)), "")
 		}
 	}
@@ -144,7 +136,7 @@ func (a *attachment) open() (*spool.Reader, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", shortID(a.id)), err), "")
 	case err != nil:
-		return nil, &failure{err}
+		return nil, fail(err)
 	}
 	return r, nil
 }
@@ -172,7 +164,7 @@ func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
 	for pause := soonest; ; pause = min(2*pause, latest) {
 		h, err := r.Header() // before the rest is read: nothing comes after the end
 		if err != nil {
-			return h, &failure{err}
+			return h, fail(err)
 		}
 		over := h.Over()
 		copied, err := a.copy(r)
@@ -216,7 +208,7 @@ func (a *attachment) copy(r *spool.Reader) (int64, error) {
 	}
 	m, err := io.Copy(a.std.Err, r.Stderr)
 	if err != nil {
-		return n + m, &failure{err}
+		return n + m, fail(err)
 	}
 	a.unseen = a.unseen || n > 0 && stdio.Closed(a.std.Out) || m > 0 && stdio.Closed(a.std.Err)
 	return n + m, nil

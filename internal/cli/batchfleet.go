@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/version"
 )
 
 // fleetLine is the line to the machines of a fleet: belayd, which knows the queue. The batch itself is here, as always: what depends on what, what it may
@@ -63,21 +62,16 @@ const mostFollowed = 10_000
 
 // openFleet starts belayd and sends it the name of the batch.
 func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*fleetLine, error) {
-	self, err := executable()
+	path, argv, err := companion("batch --fleet", belayd.Courier)
 	if err != nil {
-		return nil, &failure{err}
-	}
-	path, err := findCompanion(self)
-	if err != nil {
-		return nil, &hintError{&failure{message.Error(message.CompanionMissing("batch --fleet", companionName))}, message.GetBoth(getCompanion)}
+		return nil, err
 	}
 	in, orders, err := os.Pipe()
 	if err != nil {
-		return nil, &failure{err}
+		return nil, fail(err)
 	}
 	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *fleetpipe.Result{}, early: map[fleetKey]*fleetpipe.Result{},
 		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetTexts{}, submitted: make(chan struct{})}
-	argv := []string{path, "--for", version.Pair(), "--belay", self, belayd.Courier}
 	if r.options.dsn != "" {
 		argv = append(argv, "--dsn="+r.options.dsn)
 	}

@@ -41,32 +41,13 @@ func (o *batchOptions) batch() (*batch.Batch, error) {
 		b.MaxCost = cost
 	}
 	if o.deadline != "" {
-		at, ok := parseDeadline(o.deadline, time.Now())
-		if !ok {
+		at, err := parseTime(o.deadline, time.Now())
+		if err != nil {
 			return nil, usage(message.Error(fmt.Sprintf("%q is neither a duration nor a time in the future; write 8h, 06:30 or an RFC 3339 timestamp", o.deadline)), "")
 		}
 		b.Deadline = at
 	}
 	return b, nil
-}
-
-// parseDeadline reads a time to come: after a duration, at the next such time of day, or at a given one.
-func parseDeadline(text string, now time.Time) (time.Time, bool) {
-	if d, err := config.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(d), true
-	}
-	for _, form := range []string{"15:04", "15:04:05"} {
-		if clock, err := time.Parse(form, text); err == nil {
-			return nextTimeOfDay(clock, now), true
-		}
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		if at, err = time.Parse("2006-01-02 15:04", text); err == nil {
-			at = wallTime(at, now.Location())
-		}
-	}
-	return at, err == nil && at.After(now)
 }
 
 // memoryOfAgent is what an agent and its tools need: a claude at work takes 200 to 300 MiB.

@@ -80,7 +80,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	cerr := b.Ledger.Close(over)
 	switch {
 	case err != nil:
-		return &failure{err}
+		return fail(err)
 	case cerr != nil && sum.Stop != batch.Unwritable:
 		sum.Stop, sum.Err = batch.Unwritable, cerr
 	}
@@ -144,24 +144,14 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 
 // obey stops the batch at the first request to end, and kills what runs at the second.
 func (r *taskRunner) obey(caught signals, cancel context.CancelCauseFunc, record *supervise.Record) {
-	asked := false
-	for got := range caught {
-		sig, ok := got.(syscall.Signal)
-		if !ok || sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP {
-			continue
-		}
-		if asked {
-			r.killAll()
-			continue
-		}
-		asked = true
+	caught.end(func(sig syscall.Signal) {
 		time.AfterFunc(stoppingDelay, r.sayStopping)
 		var cause error = interrupt(sig)
 		if by, ok := record.TakeRequest(); ok && sig == syscall.SIGTERM {
 			cause = &stopRequested{by, interrupt(sig)}
 		}
 		cancel(cause)
-	}
+	}, r.killAll)
 }
 
 // stoppingDelay is how long nothing is said after a request to end: most tasks have ended by then.

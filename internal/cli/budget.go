@@ -74,7 +74,7 @@ Forget only the attempts whose cost is unknown:
 			}
 			opened, err := state.Open("")
 			if err != nil {
-				return &failure{err}
+				return fail(err)
 			}
 			for _, name := range names {
 				if err := resetBudget(cmd, opened, name, unknown); err != nil {
@@ -89,10 +89,11 @@ Forget only the attempts whose cost is unknown:
 }
 
 func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) error {
-	changed, err := s.Budgets().Book(name, ruleTerms(name)).Reset(wallclock.Now(), unknown)
+	rules, _ := overview.Rules() // it has no terms of the file's then
+	changed, err := s.Budgets().Book(name, rules[name].Terms).Reset(wallclock.Now(), unknown)
 	switch {
 	case err != nil && !errors.Is(err, budget.ErrDamaged):
-		return &failure{err}
+		return fail(err)
 	case !changed:
 		term.Printf(cmd.OutOrStdout(), "nothing to reset: nothing has been spent from budget %s\n", name)
 		return nil
@@ -101,46 +102,24 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 	if unknown {
 		reason = "unknown"
 	}
-	manualChange{"budget_reset", name, time.Time{}, reason}.log(cmd.ErrOrStderr(), s)
+	sayUnrecorded(cmd.ErrOrStderr(), overview.Change{Event: "budget_reset", Key: name, Reason: reason}.Record(s))
 	term.Printf(cmd.OutOrStdout(), "budget %s was reset\n", name)
 	return nil
 }
 
-// budgetEntry is how a budget stands, as belay budget shows it.
-type budgetEntry overview.Budget
-
-// rules are the budgets of the user's file.
-func rules() (map[string]config.Budget, error) {
-	list, err := overview.Rules()
+// listBudgets returns budgets as they stand now: those, or all that are on file or in the user's file.
+func listBudgets(names []string) ([]overview.Budget, error) {
+	known, err := overview.Rules()
 	if err != nil {
 		return nil, usage(err, "")
 	}
-	return list, nil
-}
-
-// ruleTerms are what the user's file says of a budget; nil if nothing.
-func ruleTerms(name string) *budget.Terms {
-	list, err := rules()
-	if err != nil {
-		return nil
-	}
-	return list[name].Terms
-}
-
-// listBudgets returns budgets as they stand now: those, or all that are on file or in the user's file.
-func listBudgets(names []string) ([]budgetEntry, error) {
-	known, err := rules()
+	opened, err := openState()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return nil, &failure{err}
-	}
-	opened := &state.State{Dir: dir}
 	all, err := overview.BudgetNames(opened, known)
 	if err != nil {
-		return nil, &failure{err}
+		return nil, fail(err)
 	}
 	for _, name := range names {
 		if !slices.Contains(all, name) {
@@ -150,15 +129,8 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 	if len(names) > 0 {
 		all = names
 	}
-	standing, err := overview.Budgets(opened, known, all)
-	if err != nil {
-		return nil, &failure{err}
-	}
-	list := []budgetEntry{}
-	for _, b := range standing {
-		list = append(list, budgetEntry(b))
-	}
-	return list, nil
+	list, err := overview.Budgets(opened, known, all)
+	return list, fail(err)
 }
 
 // noBudget says that there is no budget of that name.
@@ -170,15 +142,15 @@ func noBudget(name string, all []string) error {
 	return usage(errors.New("there is no budget "+name), hint)
 }
 
-func writeBudgets(w io.Writer, list []budgetEntry) error {
+func writeBudgets(w io.Writer, list []overview.Budget) error {
 	if len(list) == 0 {
 		return term.Printf(w, "there are no budgets. To set one: belay run --budget NAME=5/day -- claude -p …\n")
 	}
 	var rows [][]term.Piece
 	var bars []term.Bar
 	for _, e := range list {
-		rows = append(rows, e.row())
-		bars = append(bars, e.bar())
+		rows = append(rows, budgetRow(&e))
+		bars = append(bars, budgetBar(&e))
 	}
 	if err := term.Table(w, budgetTable(bars), rows); err != nil {
 		return err
@@ -196,16 +168,16 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 	return term.Table(w, shareTable, rows)
 }
 
-func (e *budgetEntry) row() []term.Piece {
+func budgetRow(e *overview.Budget) []term.Piece {
 	limit, left := "–", "–"
 	if e.Limit != nil {
 		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, string(e.Window)), dollars(*e.Left, 0)
 	}
-	return term.Cells(e.Name, dollars(e.Spent, e.Unknown), left, limit, term.Styled(e.style(), e.status()))
+	return term.Cells(e.Name, dollars(e.Spent, e.Unknown), left, limit, term.Styled(budgetStyle(e), budgetStatus(e)))
 }
 
-// status says in words how the budget stands.
-func (e *budgetEntry) status() string {
+// budgetStatus says in words how the budget stands.
+func budgetStatus(e *overview.Budget) string {
 	var ends time.Time
 	if e.Ends != nil {
 		ends = e.Ends.Time
@@ -221,16 +193,16 @@ func (e *budgetEntry) status() string {
 	return message.BudgetOpen(0, ends)
 }
 
-// bar shows how much of the limit is spent.
-func (e *budgetEntry) bar() term.Bar {
+// budgetBar shows how much of the limit is spent.
+func budgetBar(e *overview.Budget) term.Bar {
 	if e.Limit == nil {
 		return term.Bar{}
 	}
-	return term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: e.style(), Rest: term.Faint}
+	return term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: budgetStyle(e), Rest: term.Faint}
 }
 
-// style is how its state and its bar look.
-func (e *budgetEntry) style() term.Style {
+// budgetStyle is how its state and its bar look.
+func budgetStyle(e *overview.Budget) term.Style {
 	switch {
 	case e.Closed:
 		return term.Bad
@@ -276,11 +248,11 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 		if _, ruled := s.BudgetRules[j.Name]; j.Terms != nil || ruled {
 			continue
 		}
-		dir, err := state.DefaultDir()
+		opened, err := openState()
 		if err != nil {
 			break // the run will say so
 		}
-		if book := (&state.State{Dir: dir}).Budgets().Book(j.Name, nil); !book.Known() {
+		if book := opened.Budgets().Book(j.Name, nil); !book.Known() {
 			return nil, usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
 		}
 	}
@@ -289,19 +261,18 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 
 // budgetsNow says how the budgets stand that a run would join.
 func budgetsNow(list []budget.Joined) (texts []string) {
-	dir, err := state.DefaultDir()
+	s, err := openState()
 	if err != nil {
 		return nil
 	}
 	for _, j := range list {
-		standing, err := overview.NewBudget((&state.State{Dir: dir}).Budgets().Book(j.Name, j.Terms))
+		standing, err := overview.NewBudget(s.Budgets().Book(j.Name, j.Terms))
 		if err != nil {
 			texts = append(texts, fmt.Sprintf("%s: %v", j.Name, err))
 			continue
 		}
-		e := budgetEntry(standing)
-		row := e.row()
-		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1].Text, row[3].Text, row[4].Text))
+		row := budgetRow(&standing)
+		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", j.Name, row[1].Text, row[3].Text, row[4].Text))
 	}
 	return texts
 }

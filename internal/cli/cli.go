@@ -50,7 +50,7 @@ func codeOf(std stdio.Streams, err error) int {
 		if errors.Is(lost, syscall.EPIPE) { // a reader that has left knows
 			return engine.CodeFailed
 		}
-		return report(std.Err, &failure{errors.New(message.NotPrinted(lost))})
+		return report(std.Err, fail(errors.New(message.NotPrinted(lost))))
 	}
 	switch {
 	case err == nil:
@@ -123,20 +123,13 @@ func say(w io.Writer, text string) { term.Printf(w, "belay: %s\n", text) }
 // sentence is an error in one line, and the exit code for it.
 func sentence(err error) (string, int) {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
-	var h *hintError
-	if errors.As(err, &h) && h.hint != "" {
+	if h, ok := errors.AsType[*hintError](err); ok && h.hint != "" {
 		text += "; " + h.hint
 	}
-	var failed *failure
-	var late *expired
-	var ended *stopped
+	coded, isCoded := errors.AsType[*codedError](err)
 	switch {
-	case errors.As(err, &failed):
-		return text, engine.CodeFailed
-	case errors.As(err, &late):
-		return text, engine.CodeTimeout
-	case errors.As(err, &ended):
-		return text, codeStopped
+	case isCoded:
+		return text, coded.code
 	case outOfResources(err):
 		return text, engine.CodeFailed
 	}
@@ -149,23 +142,21 @@ func outOfResources(err error) bool {
 	return engine.OutOfResources(err) || errors.Is(err, syscall.EIO)
 }
 
-// failure is an error that is not the caller's: belay itself could not do what was asked.
-type failure struct{ err error }
+// codedError is an error that has an exit code of its own.
+type codedError struct {
+	error
+	code int
+}
 
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
+func (e *codedError) Unwrap() error { return e.error }
 
-// expired is an error that says that something took longer than it may.
-type expired struct{ err error }
-
-func (e *expired) Error() string { return e.err.Error() }
-func (e *expired) Unwrap() error { return e.err }
-
-// stopped is an error that says that the context of the call has ended.
-type stopped struct{ err error }
-
-func (s *stopped) Error() string { return s.err.Error() }
-func (s *stopped) Unwrap() error { return s.err }
+// fail is an error that is not the caller's: belay itself could not do what was asked. It is nil for nil.
+func fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &codedError{err, engine.CodeFailed}
+}
 
 // New builds the command tree, for programs that describe it.
 func New() *cobra.Command { return newRoot(stdio.New(os.Stdin, os.Stdout, os.Stderr)) }

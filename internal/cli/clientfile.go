@@ -57,10 +57,7 @@ func (t *clientTarget) location() (clientfile.Location, error) {
 	if _, ok := errors.AsType[*clientfile.NoScope](err); ok {
 		return l, t.noScope(err)
 	}
-	if err != nil {
-		return l, &failure{err}
-	}
-	return l, nil
+	return l, fail(err)
 }
 
 // locations are the places to look at: of one client or of all, of one scope or of all.
@@ -71,7 +68,7 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 		}
 		own, err := client.Locations(t.kind, clientfile.Scope(t.scope))
 		if err != nil {
-			return nil, &failure{err}
+			return nil, fail(err)
 		}
 		places = append(places, own...)
 	}

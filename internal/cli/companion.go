@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,20 +23,28 @@ const getCompanion = "make install"
 // runCompanion hands this process over to belayd, or runs it and ends with its code where that cannot be done. It finds
 // out by itself whether it is of our version.
 func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...string) error {
-	self, err := executable()
+	path, argv, err := companion(what, what)
 	if err != nil {
-		return &failure{err}
+		return err
 	}
-	path, err := findCompanion(self)
+	code, err := become(ctx, std, path, append(argv, args...))
 	if err != nil {
-		return &hintError{&failure{message.Error(message.CompanionMissing(what, companionName))}, message.GetBoth(getCompanion)}
-	}
-	argv := append([]string{path, "--for", version.Pair(), "--belay", self, what}, args...)
-	code, err := become(ctx, std, path, argv)
-	if err != nil {
-		return &failure{message.Error(message.CannotStart(path, err), err)}
+		return fail(message.Error(message.CannotStart(path, err), err))
 	}
 	return exit(code)
+}
+
+// companion is where belayd is, and how it is called for something. command is what cannot be done without it.
+func companion(command, what string) (path string, argv []string, err error) {
+	self, err := executable()
+	if err != nil {
+		return "", nil, fail(err)
+	}
+	if path, err = findCompanion(self); err != nil {
+		err = fmt.Errorf("belay %s needs %s, which is not next to belay or on the PATH", command, companionName)
+		return "", nil, &hintError{fail(err), "to install both: " + getCompanion}
+	}
+	return path, []string{path, "--for", version.Pair(), "--belay", self, what}, nil
 }
 
 // superviseProgram runs a program until it ends, or the context does.

@@ -13,7 +13,6 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/internal/state"
 )
 
 // flagValues are the values that flags take, whichever command they are of; commands that are handed over have theirs from
@@ -118,11 +117,11 @@ func describeRun(id, command string) string {
 
 // completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.
 func completePast() (list []string) {
-	dir, err := state.DefaultDir()
+	s, err := openState()
 	if err != nil {
 		return nil
 	}
-	f, err := (&state.State{Dir: dir}).OpenLog()
+	f, err := s.OpenLog()
 	if err != nil {
 		return nil
 	}

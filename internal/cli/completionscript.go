@@ -59,10 +59,7 @@ Complete belay in every shell from now on:
 				if err == nil {
 					_, err = io.WriteString(cmd.OutOrStdout(), script)
 				}
-				if err != nil {
-					return &failure{err}
-				}
-				return nil
+				return fail(err)
 			}}
 		c.Flags().BoolVar(&plain, "no-descriptions", false, "complete without descriptions")
 		cmd.AddCommand(c)

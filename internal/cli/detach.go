@@ -46,7 +46,7 @@ type argsKey struct{}
 func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) error {
 	self, err := executable()
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	var input []byte
 	if r.input != nil {
@@ -63,7 +63,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 		err = spools.Create(spool.Header{ID: id, Command: r.command, Name: r.name, Started: time.Now()})
 	}
 	if err != nil {
-		return &failure{message.Error(message.CannotDetach(err), err)}
+		return fail(message.Error(message.CannotDetach(err), err))
 	}
 	at := ""
 	if !l.schedule.At.IsZero() {
@@ -73,7 +73,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 	p, report, err := startDetached(self, append([]string{self, detachedArg, id, at}, given...), spools, id, input)
 	if err != nil {
 		spools.Remove(id)
-		return &failure{message.Error(message.CannotDetach(err), err)}
+		return fail(message.Error(message.CannotDetach(err), err))
 	}
 	defer report.Close()
 	if line, _ := bufio.NewReader(report).ReadString('\n'); line == underWay {
@@ -86,7 +86,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 	}
 	ended, err := p.Wait()
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	a := &attachment{std: std, spools: spools, id: id}
 	if err := a.deliver(); err != nil {
@@ -209,7 +209,7 @@ func readAhead(ctx context.Context, in io.Reader, silence time.Duration, silent 
 				return nil, nil
 			}
 		case <-ctx.Done():
-			return nil, &stopped{message.Error(message.PromptInterrupted(message.PromptOnStdin, context.Cause(ctx)), context.Cause(ctx))}
+			return nil, interrupted(ctx, message.PromptOnStdin)
 		}
 	}
 }
@@ -242,12 +242,12 @@ func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 	if args[1] != "" {
 		var err error
 		if d.at, err = time.Parse(time.RFC3339Nano, args[1]); err != nil {
-			return &failure{err}
+			return fail(err)
 		}
 	}
 	input, err := io.ReadAll(std.In)
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	state, err := openState()
 	if err != nil {
@@ -255,7 +255,7 @@ func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 	}
 	w, err := state.Spools().Adopt(d.id)
 	if err != nil {
-		return &failure{message.Error(message.CannotDetach(err), err)}
+		return fail(message.Error(message.CannotDetach(err), err))
 	}
 	streams := stdio.New(bytes.NewReader(input), w.Stdout, w.Stderr)
 	ctx, d.cancel = context.WithCancelCause(context.WithValue(ctx, detachmentKey{}, d))

@@ -39,7 +39,7 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			self, err := executable()
 			if err != nil {
-				return &failure{err}
+				return fail(err)
 			}
 			executables, database := checkExecutables(cmd.Context(), self)
 			list := doctor.Examine(executables, database)
@@ -49,7 +49,7 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 				err = doctor.Write(cmd.OutOrStdout(), list)
 			}
 			if err != nil {
-				return &failure{err}
+				return fail(err)
 			}
 			return exit(min(doctor.Ill(list), 1))
 		},
@@ -63,12 +63,12 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 	answered := make(chan []doctor.Finding, 1)
 	executables = func() []doctor.Finding {
 		list := doctor.One("belay", doctor.Fine, "", message.CLIVersion(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
-		path, err := findCompanion(self)
+		path, argv, err := companion("doctor", belayd.CheckDatabase)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(true))
 			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it")...)
 		}
-		found, err := askDatabase(ctx, path, self)
+		found, err := askDatabase(ctx, path, argv)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(false))
 			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, fmt.Sprintf("%s: %v", term.Tilde(path), err))...)
@@ -86,10 +86,10 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 }
 
 // askDatabase has belayd look at its database. It refuses to answer a belay of another version.
-func askDatabase(ctx context.Context, path, self string) (list []doctor.Finding, err error) {
+func askDatabase(ctx context.Context, path string, argv []string) (list []doctor.Finding, err error) {
 	var out, said bytes.Buffer
 	var s supervise.Supervisor
-	result, err := s.Run(supervise.Spec{Path: path, Args: []string{path, "--for", version.Pair(), "--belay", self, belayd.CheckDatabase}, Env: os.Environ(),
+	result, err := s.Run(supervise.Spec{Path: path, Args: argv, Env: os.Environ(),
 		Stdout: &out, Stderr: &said, Placement: supervise.OwnGroup, Timeout: time.Minute}, func(p *supervise.Process) {
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 	})

@@ -7,7 +7,6 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/version"
 )
 
 // fold has the companion take the log into its database after a failed run: that is when users ask about it, and when an
@@ -25,15 +24,10 @@ func foldAndSend(telemetry bool) {
 	if os.Getenv(state.FoldVar) == "off" {
 		return
 	}
-	self, err := executable()
-	if err != nil {
-		return
-	}
-	if path, err := findCompanion(self); err == nil {
-		args := []string{path, "--for", version.Pair(), "--belay", self, belayd.Fold}
+	if path, argv, err := companion("", belayd.Fold); err == nil {
 		if telemetry {
-			args = append(args, "--"+belayd.Telemetry)
+			argv = append(argv, "--"+belayd.Telemetry)
 		}
-		supervise.Detach(path, args)
+		supervise.Detach(path, argv)
 	}
 }

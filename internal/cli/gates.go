@@ -12,7 +12,6 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -77,7 +76,7 @@ Use it in a script:
 				// What only counts down is no change.
 				data, err := json.Marshal(gates)
 				if err != nil {
-					return &failure{err}
+					return fail(err)
 				}
 				if string(data) != last {
 					last = string(data)
@@ -114,15 +113,12 @@ func showChange(w io.Writer, gates []overview.Gate, asJSON bool) error {
 
 // listGates returns the gates that are not healthy; never nil.
 func listGates() ([]overview.Gate, error) {
-	dir, err := state.DefaultDir()
+	s, err := openState()
 	if err != nil {
-		return nil, &failure{err}
+		return nil, err
 	}
-	gates, err := overview.Gates(&state.State{Dir: dir})
-	if err != nil {
-		return nil, &failure{err}
-	}
-	return gates, nil
+	gates, err := overview.Gates(s)
+	return gates, fail(err)
 }
 
 func showGates(w io.Writer, asJSON bool) error {

@@ -53,7 +53,7 @@ Reset all of them:
 					term.Line(w, message.NotThisGate(key, config.Nearest(key, known), known))
 					continue
 				}
-				if err := setGate(cmd.ErrOrStderr(), manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+				if err := setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_reset", Key: key}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
 				term.Line(w, message.GateReset(key))
@@ -86,7 +86,7 @@ Hold until a date, and say why:
 			if err != nil {
 				return usage(err, "")
 			}
-			err = setGate(cmd.ErrOrStderr(), manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			err = setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_hold", Key: args[0], Until: t, Reason: reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
 				term.Line(cmd.OutOrStdout(), message.GateHolds(args[0], t))
 			}
@@ -117,7 +117,7 @@ Refuse them for an hour:
 					return usage(err, "")
 				}
 			}
-			err := setGate(cmd.ErrOrStderr(), manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
+			err := setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_open", Key: args[0], Until: t, Reason: reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				term.Line(cmd.OutOrStdout(), message.GateOpenedByHand(args[0]))
 			}
@@ -149,31 +149,23 @@ func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// manualChange is a change that a person makes, as it is put on record.
-type manualChange overview.Change
-
-// log appends the change to the log. The change has been made, so a log that cannot be written is only warned of.
-func (b manualChange) log(w io.Writer, state *state.State) {
-	if err := overview.Change(b).Record(state); err != nil {
+// sayUnrecorded warns of a change that a person has made and that could not be put on record.
+func sayUnrecorded(w io.Writer, err error) {
+	if err != nil {
 		say(w, message.ChangeUnrecorded(err))
 	}
 }
 
 // setGate changes a gate by hand. What is to be said besides goes to w.
-func setGate(w io.Writer, b manualChange, change func(gate.State, time.Time) gate.State) error {
-	if err := overview.CheckKey(b.Key); err != nil {
+func setGate(w io.Writer, c overview.Change, change func(gate.State, time.Time) gate.State) error {
+	if err := overview.CheckKey(c.Key); err != nil {
 		return usage(err, message.See("belay gates"))
 	}
 	state, err := state.Open("")
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
-	unrecorded, err := overview.SetGate(state, overview.Change(b), change)
-	if err != nil {
-		return &failure{err}
-	}
-	if unrecorded != nil {
-		say(w, message.ChangeUnrecorded(unrecorded))
-	}
-	return nil
+	unrecorded, err := overview.SetGate(state, c, change)
+	sayUnrecorded(w, unrecorded)
+	return fail(err)
 }

@@ -157,14 +157,14 @@ shell commands mean.`,
 func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
 	labels, err := tagFlag(h.Tags).labels()
 	if err != nil {
-		return codeOf(std, &failure{err})
+		return codeOf(std, fail(err))
 	}
 	if len(h.Tags) > 0 {
 		h.Env = append(withoutLabels(os.Environ()), labels.Environ()...)
 	}
 	in, done, err := std.InputFile()
 	if err != nil {
-		return codeOf(std, &failure{err})
+		return codeOf(std, fail(err))
 	}
 	defer done()
 	h.Stdin, h.Stdout, h.Stderr = in, std.Out.Raw(), std.Err

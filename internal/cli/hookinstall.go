@@ -70,7 +70,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	belay, err := belayCommand(l)
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
 	if err != nil {
@@ -146,20 +146,20 @@ func hooksNotEdited(l clientfile.Location, err error) error {
 	wrong, _ := errors.AsType[*editError](err)
 	switch wrong.step {
 	case readStep:
-		return &hintError{&failure{wrong.err}, "the file was not changed"}
+		return &hintError{fail(wrong.err), "the file was not changed"}
 	case changeStep:
-		return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
+		return fail(message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err))
 	}
-	return &failure{message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, wrong.err), wrong.err)}
+	return fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, wrong.err), wrong.err))
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.
 func checkShell(client *clientfile.Client) error {
 	if runtime.GOOS == "windows" {
-		return &hintError{&failure{message.Error("on Windows, hooks are PowerShell or cmd commands, which belay does not rewrite")}, message.HookByHand()}
+		return &hintError{fail(message.Error("on Windows, hooks are PowerShell or cmd commands, which belay does not rewrite")), message.HookByHand()}
 	}
 	if client.UsersShell && filepath.Base(os.Getenv("SHELL")) == "fish" {
-		return &hintError{&failure{message.Error(client.Name + " runs hooks with your shell, fish, and belay cannot quote for fish")}, message.HookByHand()}
+		return &hintError{fail(message.Error(client.Name + " runs hooks with your shell, fish, and belay cannot quote for fish")), message.HookByHand()}
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return &hintError{&failure{err}, "its hooks could not be counted"}
+			return &hintError{fail(err), "its hooks could not be counted"}
 		case len(file.Entries) > 0:
 			term.Line(w, message.Sentences(fmt.Sprintf("%s also has %s, which belay does not change", l.Path, message.Count(len(file.Entries), "hook")), fmt.Sprintf("move them to %s, or put 'belay hook --' in front of them by hand.", path)))
 		}

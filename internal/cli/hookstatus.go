@@ -66,7 +66,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 	for _, l := range looks {
 		rows = append(rows, l.hookRows()...)
 		if l.err != nil {
-			troubles = errors.Join(troubles, &failure{l.err})
+			troubles = errors.Join(troubles, fail(l.err))
 		}
 	}
 	if asJSON {

@@ -8,7 +8,6 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/profile"
 )
 
 // idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
@@ -45,21 +44,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 }
 
 // callers are the CLIs that call a service for their user and are no agents.
-func callers() (names []string) {
-	for _, d := range profile.All() {
-		if !d.IsAgent() {
-			names = append(names, d.Name)
-		}
-	}
-	return names
-}
+func callers() []string { return namesOf(func(d *agent.Descriptor) bool { return !d.IsAgent() }) }
 
 // withOwnLog are the CLIs that have a log of invocations of their own.
-func withOwnLog() (names []string) {
-	for _, d := range profile.All() {
-		if d.OwnLog != "" {
-			names = append(names, d.Name)
-		}
-	}
-	return names
-}
+func withOwnLog() []string { return namesOf(func(d *agent.Descriptor) bool { return d.OwnLog != "" }) }

@@ -19,5 +19,5 @@ func checkLimits() error {
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || uint64(files.Cur) >= minFiles {
 		return nil
 	}
-	return &failure{message.Error(fmt.Sprintf("only %d open files are allowed here, and belay needs %d. To raise the limit: ulimit -n 1024", uint64(files.Cur), uint64(minFiles)))}
+	return fail(message.Error(fmt.Sprintf("only %d open files are allowed here, and belay needs %d. To raise the limit: ulimit -n 1024", uint64(files.Cur), uint64(minFiles))))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -224,8 +225,8 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 	}
 	p := mcp.New(o)
 	if caught != nil {
-		go caught.end(func(number int) {
-			code = 128 + number
+		go caught.end(func(sig syscall.Signal) {
+			code = 128 + int(sig)
 			cancel()
 		}, p.Kill)
 	}

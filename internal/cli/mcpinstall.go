@@ -51,7 +51,7 @@ Others may share the files of a project.`,
 		}
 		belay, err := belayCommand(l)
 		if err != nil {
-			return &failure{err}
+			return fail(err)
 		}
 		file, edit, err := t.editServers(w, l, true, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
 		if err != nil {
@@ -150,15 +150,15 @@ func serversNotEdited(l clientfile.Location, err error) error {
 	case unknown:
 		return usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
 	}
-	return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
+	return fail(message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err))
 }
 
 // unreadable says that a configuration cannot be read, or not understood.
 func unreadable(l clientfile.Location, say func(string, error) string, err error) error {
 	if wrong, ok := errors.AsType[*clientfile.SyntaxError](err); ok {
-		return &failure{message.Error(say(l.Path, wrong), wrong)}
+		return fail(message.Error(say(l.Path, wrong), wrong))
 	}
-	return &failure{message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err)}
+	return fail(message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err))
 }
 
 // elsewhere names the other scopes that have servers of a state: what was said is not true of those.

@@ -4,7 +4,7 @@ import "syscall"
 
 // end takes requests to end: the first one is passed on, the second kills. A proxy ignores other signals; a broken pipe
 // shows where it is written to.
-func (s signals) end(first func(number int), second func()) {
+func (s signals) end(first func(syscall.Signal), second func()) {
 	asked := false
 	for got := range s {
 		sig, ok := got.(syscall.Signal)
@@ -16,6 +16,6 @@ func (s signals) end(first func(number int), second func()) {
 			continue
 		}
 		asked = true
-		first(int(sig))
+		first(sig)
 	}
 }

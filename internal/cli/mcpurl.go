@@ -82,7 +82,7 @@ func (f *mcpFlags) connect(ctx context.Context, std stdio.Streams) error {
 	}
 	settings, err := json.Marshal(host.Handover{Options: o, Address: address, Labels: labels, NoGate: f.noGate})
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	return runCompanion(ctx, std, belayd.MCP, "--settings="+string(settings))
 }

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"os"
-	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
@@ -18,9 +18,7 @@ func profileFor(std stdio.Streams, named string, args []string, dir string) (age
 	case named != "":
 		p, err := profile.Bind(named, args, nil, dir)
 		if err != nil {
-			names := profile.Names()
-			last := len(names) - 1
-			return nil, usage(err, "there are "+strings.Join(names[:last], ", ")+" and "+names[last])
+			return nil, usage(err, "there are "+message.And(profile.Names()))
 		}
 		return p, nil
 	case len(args) == 0:
@@ -75,6 +73,15 @@ func knownCommands() string {
 	for _, d := range profile.All() {
 		list = append(list, d.Headless())
 	}
-	last := len(list) - 1
-	return strings.Join(list[:last], ", ") + " and " + list[last]
+	return message.And(list)
+}
+
+// namesOf are the names of the CLIs that are wanted.
+func namesOf(wanted func(*agent.Descriptor) bool) (names []string) {
+	for _, d := range profile.All() {
+		if wanted(d) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }

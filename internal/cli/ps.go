@@ -61,7 +61,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		}
 		killed, left, leftErr := overview.Left(state)
 		if leftErr != nil {
-			leftErr = &failure{leftErr}
+			leftErr = fail(leftErr)
 		}
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
@@ -125,7 +125,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 	}
 	ended, err := records.ReclaimAll()
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	if len(ended) == 0 {
 		term.Line(w, "nothing was left running")
@@ -190,7 +190,7 @@ the whole id, or as much of its beginning or end as is unique.`,
 				return err
 			}
 			for _, id := range ids {
-				r, err := pick(runs, id)
+				r, err := pickRun(runs, id)
 				if err != nil {
 					return err
 				}
@@ -208,33 +208,34 @@ the whole id, or as much of its beginning or end as is unique.`,
 // cancelRun asks the owner of a run to stop it, and returns what to say of that. by is the command that does so.
 func cancelRun(r supervise.Record, by string) (string, error) {
 	if err := r.RequestStop(supervise.StopRequest{By: by}); err != nil {
-		return "", &failure{message.Error(message.CannotCancel(r.Owner.PID, err), err)}
+		return "", fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
 	}
 	return message.Cancelled(shortID(r.ID), r.Command), nil
 }
 
-// pick finds the one run that an id means.
-func pick(runs []supervise.Record, id string) (supervise.Record, error) {
-	var found []supervise.Record
-	for _, r := range runs {
-		if id != "" && (strings.HasPrefix(r.ID, id) || strings.HasSuffix(r.ID, id)) {
-			found = append(found, r)
-		}
-	}
+// pickRun finds the one run that an id means.
+func pickRun(runs []supervise.Record, id string) (supervise.Record, error) {
+	return pick(runs, id, func(r supervise.Record) string { return r.ID })
+}
+
+func pick[T any](runs []T, id string, idOf func(T) string) (none T, err error) {
+	found := slices.DeleteFunc(slices.Clone(runs), func(r T) bool {
+		return id == "" || !strings.HasPrefix(idOf(r), id) && !strings.HasSuffix(idOf(r), id)
+	})
 	switch len(found) {
 	case 0:
-		return supervise.Record{}, usage(message.Error(message.NoRun(id)), message.See("belay ps"))
+		return none, usage(message.Error(message.NoRun(id)), message.See("belay ps"))
 	case 1:
 		return found[0], nil
 	}
-	return supervise.Record{}, usage(message.Error(message.SeveralRuns(len(found), id)), message.See("belay ps --json"))
+	return none, usage(message.Error(message.SeveralRuns(len(found), id)), message.See("belay ps --json"))
 }
 
 // openState is the state directory, which need not exist.
 func openState() (*state.State, error) {
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return nil, &failure{err}
+		return nil, fail(err)
 	}
 	own, _ := config.Prices() // a mistake in the file is not what is asked for here
 	return &state.State{Dir: dir, Prices: own}, nil
@@ -251,8 +252,5 @@ func openRecords() (supervise.Records, error) {
 // listRuns returns the runs under way, oldest first.
 func listRuns(records supervise.Records) ([]supervise.Record, error) {
 	runs, err := overview.Runs(records)
-	if err != nil {
-		return nil, &failure{err}
-	}
-	return runs, nil
+	return runs, fail(err)
 }

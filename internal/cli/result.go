@@ -48,7 +48,7 @@ func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error
 		r.Verdict.Class, r.Verdict.Rule = verdict.Interrupted, "cancelled"
 	}
 	if werr := writeResult(std.Out, format, r); werr != nil {
-		return &failure{werr}
+		return fail(werr)
 	}
 	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
 		if werr := file.write(r); werr != nil {

@@ -406,8 +406,14 @@ func readWithin(ctx context.Context, open func() (io.ReadCloser, error), size in
 		}
 		return data, nil
 	case <-ctx.Done():
-		return nil, &stopped{message.Error(message.PromptInterrupted(what, context.Cause(ctx)), context.Cause(ctx))}
+		return nil, interrupted(ctx, what)
 	case <-late:
-		return nil, &expired{message.Error(fmt.Sprintf("the %s did not end within the %s (%s), so nothing was started", what, name, message.Seconds(limit)))}
+		return nil, &codedError{fmt.Errorf("the %s did not end within the %s (%s), so nothing was started", what, name, message.Seconds(limit)), engine.CodeTimeout}
 	}
+}
+
+// interrupted says that belay was stopped while it read a prompt.
+func interrupted(ctx context.Context, what string) error {
+	cause := context.Cause(ctx)
+	return &codedError{message.Error(fmt.Sprintf("the %s was still being read (%v), so nothing was started", what, cause), cause), codeStopped}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
@@ -57,7 +58,7 @@ func (t *shimTarget) flags(cmd *cobra.Command) {
 // directory is the directory of the links, as an absolute path.
 func (t *shimTarget) directory() (string, error) {
 	if runtime.GOOS == "windows" {
-		return "", &failure{message.Error("belay shim needs symbolic links, which Windows keeps from most users")}
+		return "", fail(message.Error("belay shim needs symbolic links, which Windows keeps from most users"))
 	}
 	dir, err := t.dir, error(nil)
 	if dir == "" {
@@ -66,7 +67,7 @@ func (t *shimTarget) directory() (string, error) {
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return "", &failure{err}
+		return "", fail(err)
 	}
 	if separator := string(filepath.ListSeparator); strings.Contains(dir, separator) {
 		return "", usage(message.Error(fmt.Sprintf("%s cannot be on the PATH: it has a %s in its name", dir, separator)), "")
@@ -75,23 +76,11 @@ func (t *shimTarget) directory() (string, error) {
 }
 
 // shimNames are the names that there can be links for.
-func shimNames() (names []string) {
-	for _, d := range profile.All() {
-		names = append(names, d.Name)
-	}
-	return names
-}
+func shimNames() []string { return namesOf(func(*agent.Descriptor) bool { return true }) }
 
 // agentNames are the names of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
 // linked only by its name.
-func agentNames() (names []string) {
-	for _, d := range profile.All() {
-		if d.IsAgent() {
-			names = append(names, d.Name)
-		}
-	}
-	return names
-}
+func agentNames() []string { return namesOf((*agent.Descriptor).IsAgent) }
 
 // checkNames refuses names that there can be no links for.
 func checkNames(names []string) error {
@@ -132,7 +121,7 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 	}
 	belay, err := belayCommand(clientfile.Location{})
 	if err != nil {
-		return &failure{err}
+		return fail(err)
 	}
 	if len(names) == 0 {
 		names = agentNames()
@@ -160,7 +149,7 @@ func shimFailure(dir, name string, err error) error {
 	if errors.Is(err, shim.ErrOther) {
 		err = message.Error(filepath.Join(dir, name) + " is not a link to belay; left as it is")
 	}
-	return &failure{err}
+	return fail(err)
 }
 
 // sayPath says how the directory is put first on the PATH.

@@ -118,7 +118,7 @@ func installedPlaces() (places []clientfile.Location, err error) {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
 			own, err := client.Locations(kind, "")
 			if err != nil {
-				return nil, &failure{err}
+				return nil, fail(err)
 			}
 			for _, l := range own {
 				if l.LeftAlone || slices.ContainsFunc(places, func(p clientfile.Location) bool { return p.Path == l.Path && p.Kind == kind }) {

@@ -66,11 +66,6 @@ func PromptUnreadable(what string, err error) string {
 	return fmt.Sprintf("cannot read the %s: %v", what, err)
 }
 
-// PromptInterrupted says that belay was stopped while it read a prompt.
-func PromptInterrupted(what string, cause error) string {
-	return fmt.Sprintf("the %s was still being read (%v), so nothing was started", what, cause)
-}
-
 // NoEffectWithout is why a flag has no effect that needs another one.
 func NoEffectWithout(flag string) string { return "there is no --" + flag }
 
@@ -79,14 +74,6 @@ func NoEffectExcept(names []string) string { return "it applies only to " + or(n
 
 // NoEffectSessions is why a flag of sessions has no effect.
 func NoEffectSessions() string { return "only agents have sessions" }
-
-// CompanionMissing says that a command needs belayd, which is not there.
-func CompanionMissing(command, companion string) string {
-	return fmt.Sprintf("belay %s needs %s, which is not next to belay or on the PATH", command, companion)
-}
-
-// GetBoth says how to install belay and belayd.
-func GetBoth(command string) string { return "to install both: " + command }
 
 // CannotStart says that a program cannot be started.
 func CannotStart(path string, err error) string { return fmt.Sprintf("cannot start %s: %v", path, err) }
