@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -38,8 +39,12 @@ func newCSVReader(f io.ReadCloser, name string) (*csvReader, error) {
 	default:
 		for _, column := range header {
 			column = strings.TrimSpace(column)
-			if column == "" || slices.Contains(r.header, column) {
-				err = &Mistake{Path: name, Line: 1, Err: errors.New(message.BatchBadColumn(column))}
+			if column == "" {
+				err = &Mistake{Path: name, Line: 1, Err: errors.New("a column has no name")}
+				break
+			}
+			if slices.Contains(r.header, column) {
+				err = &Mistake{Path: name, Line: 1, Err: fmt.Errorf("column %q appears twice", column)}
 				break
 			}
 			r.header = append(r.header, column)

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -48,7 +49,11 @@ type InUse struct {
 }
 
 func (e *InUse) Error() string {
-	return message.BatchInUse(e.Path, e.Holder.PID, e.Holder.Host, e.Holder.Started)
+	h := e.Holder
+	if h.PID == 0 {
+		return fmt.Sprintf("%s is in use by another batch", e.Path)
+	}
+	return fmt.Sprintf("%s is in use by another batch: process %d on %s, started %s", e.Path, h.PID, h.Host, h.Started.Local().Format(time.DateTime))
 }
 
 // openJournal opens and locks the journal, and says which tasks were running. A file of another kind that has its name is left as it is.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -152,7 +153,14 @@ func jsonColumn(err error) int {
 // jsonError says what is wrong without naming a type of Go.
 func jsonError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return errors.New(message.BatchWrongType(wrong.Field, wrong.Value))
+		article := "a"
+		switch {
+		case wrong.Field == "":
+			return errors.New("unexpected " + wrong.Value)
+		case wrong.Value == "array" || wrong.Value == "object":
+			article = "an"
+		}
+		return fmt.Errorf("%s cannot be %s %s", wrong.Field, article, wrong.Value)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,7 +36,15 @@ type Mistake struct {
 	Err          error
 }
 
-func (m *Mistake) Error() string { return message.BatchMistake(m.Path, m.Line, m.Column, m.Err) }
+func (m *Mistake) Error() string {
+	where := m.Path
+	for _, n := range []int{m.Line, m.Column} {
+		if n > 0 && m.Line > 0 {
+			where += fmt.Sprintf(":%d", n)
+		}
+	}
+	return fmt.Sprintf("%s: %v", where, m.Err)
+}
 
 // Unwrap returns what is wrong.
 func (m *Mistake) Unwrap() error { return m.Err }

@@ -1,11 +1,9 @@
 package batch
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // Template is a command whose arguments may hold placeholders: {} for the prompt, {id}, {file}, and {name} for a column of that name.
@@ -109,8 +107,18 @@ func (t *Template) Check(columns []string) error {
 // builtIn are the placeholders that every task has.
 var builtIn = []string{"", "prompt", "id"}
 
+// unknown says that no task can fill a placeholder. columns are those that there are; nil if it is about one task.
 func (t *Template) unknown(name string, columns []string) error {
-	return errors.New(message.BatchUnknownPlaceholder(name, columns))
+	if columns == nil {
+		return fmt.Errorf("the command has {%s}, but the task has no such key", name)
+	}
+	known := "{}, {id}"
+	for _, c := range columns {
+		if c != "id" {
+			known += ", {" + c + "}"
+		}
+	}
+	return fmt.Errorf("unknown placeholder {%s} in the command; the placeholders are %s", name, known)
 }
 
 // Fill is the command for a task.

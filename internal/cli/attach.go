@@ -78,7 +78,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 		code = 128 + int(syscall.SIGKILL)
 	}
 	if lost := end.LostStdout + end.LostStderr; lost > 0 {
-		say(std.Err, message.OutputLost(lost, end.Trouble))
+		say(std.Err, fmt.Sprintf("%s of its output could not be kept: %s", message.Count(int(lost), "byte"), end.Trouble))
 		if code == 0 && end.LostStdout > 0 {
 			code = engine.CodeFailed
 		}

@@ -62,7 +62,11 @@ func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results strin
 	if shown > shownCommands {
 		line("", fmt.Sprintf("… %d more", shown-shownCommands))
 	}
-	line("tasks", message.BatchWouldRun(tasks, b.Plan.Len()-tasks))
+	todo := message.Count(tasks, "task") + " to run"
+	if over := b.Plan.Len() - tasks; over > 0 {
+		todo += fmt.Sprintf(", %d already finished", over)
+	}
+	line("tasks", todo)
 	line("results", results)
 	line("jobs", jobsText(b, r))
 	if estimate.agents > 0 {
@@ -124,7 +128,7 @@ func (e *estimate) text(name string, tasks int) string {
 	if e.unknown {
 		return "unknown, because there is no price for the model"
 	}
-	return message.BatchAtLeast(e.usd, "the prompts alone, at the price of "+e.model)
+	return fmt.Sprintf("at least %s (%s)", printable.Dollars(e.usd), "the prompts alone, at the price of "+e.model)
 }
 
 // past is what the log says of earlier runs.

@@ -63,7 +63,7 @@ func followBatch(ctx context.Context, std stdio.Streams, st *batch.Status, path 
 	newest.Store(st)
 	if !asJSON {
 		screen := term.New(std.Err).Beside(std.Out)
-		defer screen.Status(func(columns int) string { return liveLine(newest.Load().Progress, columns) }, func() string { return progressLine(newest.Load().Progress) })()
+		defer screen.Status(func(columns int) string { return liveLine(newest.Load().Progress, columns) }, func() string { return batchLine{Progress: newest.Load().Progress}.String() })()
 	}
 	for st.Holder != nil {
 		if asJSON {
@@ -95,7 +95,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 	} else {
 		term.Line(w, "not running")
 	}
-	term.Line(w, progressLine(st.Progress))
+	term.Line(w, batchLine{Progress: st.Progress}.String())
 	var rows [][]term.Piece
 	for _, t := range st.Tasks {
 		doing := t.Doing

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,10 +43,17 @@ func (v *batchView) begin() {
 	}
 	counts, l := v.batch.Plan.Count(), v.batch.Ledger
 	if over := counts[batch.Done] + counts[batch.Failed]; over > 0 || l.Torn > 0 || l.Interrupted() > 0 {
-		v.say(message.BatchContinues(v.results, over, l.Interrupted(), l.Torn))
+		text := fmt.Sprintf("continuing %s: %s already finished", v.results, message.Count(over, "task"))
+		if n := l.Interrupted(); n > 0 {
+			text += fmt.Sprintf(", %d interrupted", n)
+		}
+		if l.Torn > 0 {
+			text += fmt.Sprintf(", an incomplete last line of %d bytes removed", l.Torn)
+		}
+		v.say(text)
 	}
 	if l.Damaged > 0 {
-		v.line(message.BatchDamaged(v.results, l.Damaged))
+		v.line(fmt.Sprintf("ignoring %s in %s", message.Count(l.Damaged, "unreadable line"), v.results))
 	}
 }
 
@@ -55,7 +64,7 @@ const statusInterval = 2 * time.Second
 func (v *batchView) follow() (stop func()) {
 	show := func() {}
 	if !v.runner.settings.Quiet {
-		show = v.screen.Status(func(columns int) string { return liveLine(v.batch.Progress(), columns) }, func() string { return progressLine(v.batch.Progress()) })
+		show = v.screen.Status(func(columns int) string { return liveLine(v.batch.Progress(), columns) }, func() string { return batchLine{Progress: v.batch.Progress()}.String() })
 	}
 	tell := term.Every(statusInterval, func() { v.batch.Note(v.batch.Progress()) })
 	return func() {
@@ -64,31 +73,76 @@ func (v *batchView) follow() (stop func()) {
 	}
 }
 
+// batchLine says in one line how a batch stands, or what has become of it.
+type batchLine struct {
+	batch.Progress
+	done       string // how many tasks are done; empty means that the line says it in its own way
+	doing      string // what one of those that run does
+	unfinished int    // tasks of a batch that has ended
+	isShort    bool   // there is little room
+}
+
+func (l batchLine) String() string {
+	done, about := fmt.Sprintf("%d of %d done", l.Done, l.Total), "about "
+	if l.isShort {
+		done, about = fmt.Sprintf("%d/%d done", l.Done, l.Total), ""
+		l.Skipped, l.Paused = 0, 0
+	}
+	parts := []string{cmp.Or(l.done, done)}
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(l.Failed, "failed")
+	add(l.Skipped, "skipped")
+	add(l.Running, "running")
+	add(l.Paused, "waiting for a limit")
+	add(l.unfinished, "unfinished")
+	in := max(0, time.Until(l.Until)).Round(time.Second)
+	left := time.Duration(l.Left * float64(time.Second)).Round(time.Second)
+	switch {
+	case !l.Until.IsZero() && l.isShort:
+		parts = append(parts, "limit lifts in "+printable.Span(in))
+	case !l.Until.IsZero() && in > 0:
+		parts = append(parts, fmt.Sprintf("limit lifts at %s (in %s)", message.When(l.Until), printable.Span(in)))
+	case !l.Until.IsZero():
+		parts = append(parts, "limit lifts at "+message.When(l.Until))
+	case left > 0:
+		parts = append(parts, about+printable.Span(left)+" left")
+	}
+	switch {
+	case l.Cost > 0 && l.Expected > l.Cost:
+		parts = append(parts, printable.Dollars(l.Cost)+" of "+about+printable.Dollars(l.Expected))
+	case l.Cost > 0:
+		parts = append(parts, printable.Dollars(l.Cost))
+	}
+	if l.doing != "" {
+		parts = append(parts, l.doing)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // liveLine says how a batch stands in so many columns, and what its tasks do: another one each second.
 func liveLine(p batch.Progress, columns int) string {
-	m := progressOf(p)
+	l := batchLine{Progress: p}
 	if len(p.Tasks) > 0 {
 		t := p.Tasks[int(time.Now().Unix())%len(p.Tasks)]
-		m.Doing = message.BatchDoing(message.BatchTask(t.Task, t.Line), t.Doing, time.Since(t.Since))
+		if l.doing = message.BatchTask(t.Task, t.Line); t.Doing != "" {
+			l.doing += ": " + t.Doing
+		}
+		l.doing += fmt.Sprintf(" (%s)", printable.Span(time.Since(t.Since).Truncate(time.Second)))
 	}
-	line := message.BatchNow(m)
+	line := l.String()
 	// What matters least goes first.
-	for _, less := range []func(){func() {}, func() { m.Expected = 0 }, func() { m.Doing = "" }, func() { m.Running = 0 }} {
+	for _, less := range []func(){func() { l.isShort = true }, func() { l.Expected = 0 }, func() { l.doing = "" }, func() { l.Running = 0 }} {
 		if printable.Width(line) <= columns {
 			break
 		}
 		less()
-		line = message.BatchShort(m)
+		line = l.String()
 	}
 	return line
-}
-
-// progressLine says how a batch stands.
-func progressLine(p batch.Progress) string { return message.BatchNow(progressOf(p)) }
-
-func progressOf(p batch.Progress) message.BatchProgress {
-	return message.BatchProgress{Total: p.Total, Done: p.Done, Failed: p.Failed, Skipped: p.Skipped, Running: p.Running, Paused: p.Paused, Cost: p.Cost,
-		Expected: p.Expected, Left: time.Duration(p.Left * float64(time.Second)).Round(time.Second), Until: p.Until, In: max(0, time.Until(p.Until)).Round(time.Second)}
 }
 
 // ended implements batch.Batch.Ended.
@@ -104,17 +158,21 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 		}
 		return
 	}
+	task := message.BatchTask(job.Task.ID, job.OwnLine())
+	if job.OwnLine() == 0 {
+		task = "task " + task
+	}
 	if o.State == batch.Skipped {
-		v.say(message.BatchTaskSkipped(job.Task.ID, job.OwnLine(), o.Error))
+		v.say(fmt.Sprintf("%s skipped because it depends on %s, which did not succeed", task, o.Error))
 		return
 	}
-	v.say(message.BatchTaskFailed(job.Task.ID, job.OwnLine(), o.Error))
+	v.say(fmt.Sprintf("%s failed: %s", task, o.Error))
 }
 
 // unsaved says that the output of a task has no file of its own.
 func (v *batchView) unsaved(job *batch.Job, err error) {
 	if err != nil {
-		v.once("output", message.BatchOutputKept(job.Task.ID, err))
+		v.once("output", message.Sentences(err.Error(), fmt.Sprintf("the output of task %s is in the results", job.Task.ID)))
 	}
 }
 
@@ -131,8 +189,8 @@ func (v *batchView) activityOf(job *batch.Job) func(engine.Activity) {
 
 // end says what has become of the batch, and returns what belay ends with.
 func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
-	p := message.BatchProgress{Total: v.batch.Plan.Len(), Done: sum.Counts[batch.Done], Failed: sum.Counts[batch.Failed], Skipped: sum.Counts[batch.Skipped], Cost: sum.Spent}
-	v.say(message.BatchEnd(p, took))
+	p := batch.Progress{Total: v.batch.Plan.Len(), Done: sum.Counts[batch.Done], Failed: sum.Counts[batch.Failed], Skipped: sum.Counts[batch.Skipped], Cost: sum.Spent}
+	v.say(batchLine{Progress: p, done: fmt.Sprintf("%d of %d done in %s", p.Done, p.Total, printable.Span(took)), unfinished: p.Total - p.Done - p.Failed - p.Skipped}.String())
 	if p.Failed > 0 {
 		v.table()
 	}
@@ -160,12 +218,12 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	switch sum.Stop {
 	case batch.Cancelled:
 		if i, ok := errors.AsType[*belaytype.Interrupt](sum.Err); ok {
-			return 128 + i.Signal, message.BatchInterrupted(i.Name)
+			return 128 + i.Signal, "stopped by " + i.Name
 		}
 		if _, ok := errors.AsType[*fleetEnded](sum.Err); ok {
-			return engine.CodeFailed, message.BatchInterrupted(said)
+			return engine.CodeFailed, "stopped by " + said
 		}
-		return codeStopped, message.BatchInterrupted(said)
+		return codeStopped, "stopped by " + said
 	case batch.FatalError:
 		return engine.CodePersonMustAct, message.Sentences(said, "no more tasks were started")
 	case batch.TooManyFailures:
@@ -174,11 +232,14 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		if said != "" {
 			return engine.CodeTryLater, said
 		}
-		return engine.CodeTryLater, message.BatchCost(sum.Spent, v.batch.MaxCost)
+		return engine.CodeTryLater, fmt.Sprintf("stopped: --max-cost is used up (%s of $%g)", printable.Dollars(sum.Spent), v.batch.MaxCost)
 	case batch.DeadlinePassed:
 		return engine.CodeTryLater, "stopped: --deadline has passed"
 	case batch.LimitReached:
-		return engine.CodeTryLater, message.BatchLimit(said, sum.Until)
+		if sum.Until.IsZero() {
+			return engine.CodeTryLater, "stopped at a limit: " + said
+		}
+		return engine.CodeTryLater, fmt.Sprintf("stopped at a limit until %s: %s", message.When(sum.Until), said)
 	case batch.Unwritable:
 		return engine.CodeFailed, message.BatchUnwritable(v.results, sum.Err)
 	case batch.SourceBroken, batch.ResultsLost:

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -178,19 +177,20 @@ func budgetRow(e *overview.Budget) []term.Piece {
 
 // budgetStatus says in words how the budget stands.
 func budgetStatus(e *overview.Budget) string {
-	var ends time.Time
-	if e.Ends != nil {
-		ends = e.Ends.Time
-	}
+	text, ends := "open", ", new window at "
 	switch {
-	case e.Closed && e.Left != nil && *e.Left > 0:
-		return message.BudgetClosed(e.Unknown, ends)
 	case e.Closed:
-		return message.BudgetClosed(0, ends)
+		text, ends = "closed", " until "
 	case e.Warning:
-		return message.BudgetOpen(100*e.Spent / *e.Limit, ends)
+		text = fmt.Sprintf("warning: %.0f %% spent", 100*e.Spent / *e.Limit)
 	}
-	return message.BudgetOpen(0, ends)
+	if e.Ends != nil {
+		text += ends + message.When(e.Ends.Time)
+	}
+	if e.Closed && e.Left != nil && *e.Left > 0 && e.Unknown > 0 { // that is why
+		text += fmt.Sprintf(" (cost of %s unknown)", message.Count(e.Unknown, "attempt"))
+	}
+	return text
 }
 
 // budgetBar shows how much of the limit is spent.

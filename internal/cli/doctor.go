@@ -65,12 +65,12 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 		list := doctor.One("belay", doctor.Fine, "", message.CLIVersion(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
 		path, argv, err := companion("doctor", belayd.CheckDatabase)
 		if err != nil {
-			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(true))
+			answered <- doctor.One("record", doctor.Note, "", "the database was not checked because belayd is missing")
 			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it")...)
 		}
 		found, err := askDatabase(ctx, path, argv)
 		if err != nil {
-			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(false))
+			answered <- doctor.One("record", doctor.Note, "", "the database was not checked because belayd did not answer")
 			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, fmt.Sprintf("%s: %v", term.Tilde(path), err))...)
 		} else {
 			answered <- found

@@ -101,7 +101,7 @@ func schedule(p retry.Policy) string {
 	if p.MaxRetries > shown {
 		delays = append(delays, "…")
 	}
-	return message.Schedule(p.MaxRetries, delays, p.Jitter, config.Waits(p))
+	return fmt.Sprintf("%d, after %s; jitter %v, %s", p.MaxRetries, strings.Join(delays, ", "), p.Jitter, config.Waits(p))
 }
 
 // throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
@@ -136,16 +136,16 @@ func innerRetries(r *engine.Runner, p retry.Policy) string {
 // limits are how long it may take.
 func limits(p belaytype.Preview) string {
 	var list []string
-	add := func(d time.Duration, say func(time.Duration) string) {
+	add := func(d time.Duration, what string) {
 		if d > 0 {
-			list = append(list, say(d))
+			list = append(list, printable.Span(d)+what)
 		}
 	}
-	add(p.Deadline, message.AttemptLimit)
-	add(p.Policy.TotalTimeout, message.TotalLimit)
-	add(p.Stall, message.StallLimit)
+	add(p.Deadline, " per attempt")
+	add(p.Policy.TotalTimeout, " in all")
+	add(p.Stall, " without activity")
 	if p.ToolStall != p.Stall {
-		add(p.ToolStall, message.ToolStallLimit)
+		add(p.ToolStall, " while a tool is running")
 	}
 	if len(list) == 0 {
 		return "none"
@@ -165,7 +165,10 @@ func gateNow(key string) string {
 	for _, g := range gates {
 		if g.Key == key {
 			state, _, until, reason := overview.Columns(g.State, time.Now())
-			return message.GateNow(key, state, until, reason)
+			if !until.IsZero() {
+				state += " until " + message.When(until)
+			}
+			return fmt.Sprintf("%s, %s: %s", key, state, reason)
 		}
 	}
 	return key + ", healthy"

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/belaytype"
@@ -54,7 +55,7 @@ func fallbackHint(err error) error {
 	case refused.Form:
 		return usage(err, "use belay's own --output-format, in front of the command")
 	case refused.Args:
-		return usage(err, message.FallbackArgs(config.UserFile(), name))
+		return usage(err, fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, config.UserFile(), name))
 	}
 	if near := config.Nearest(name, profile.Agents()); profile.Find(name) == nil && near != "" {
 		return usage(err, message.DidYouMeanOne(near))

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -119,7 +120,7 @@ Refuse them for an hour:
 			}
 			err := setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_open", Key: args[0], Until: t, Reason: reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
-				term.Line(cmd.OutOrStdout(), message.GateOpenedByHand(args[0]))
+				term.Line(cmd.OutOrStdout(), message.Sentences(fmt.Sprintf("the breaker of gate %s is open", args[0]), "to close it: "+printable.LiftCommand(args[0])))
 			}
 			return err
 		},

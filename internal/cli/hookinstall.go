@@ -93,7 +93,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	term.Text(w, e.diff)
 	switch {
 	case len(edit.Changed)+len(edit.Repointed) == 0:
-		term.Line(w, message.HooksAllBehind(l.Path, len(file.Entries), before))
+		term.Line(w, fmt.Sprintf("Nothing to do in %s: %s, %d already behind belay.", l.Path, message.Count(len(file.Entries), "hook"), before))
 	case !t.dryRun:
 		if n := len(edit.Changed); n > 0 {
 			term.Line(w, fmt.Sprintf("belay is now in front of %s in %s. The original is in %s.", message.Count(n, "hook"), l.Path, e.copied))
@@ -118,7 +118,7 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 		return hooksNotEdited(l, err)
 	}
 	if e.file == nil {
-		term.Line(w, message.NothingToUndo(l.Path, true))
+		term.Line(w, fmt.Sprintf("Nothing to undo: %s does not exist.", l.Path))
 		return nil
 	}
 	for _, e := range e.file.Entries {
@@ -128,7 +128,7 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 	}
 	n := len(e.Changed)
 	if n == 0 {
-		term.Line(w, message.NothingToUndo(l.Path, false))
+		term.Line(w, fmt.Sprintf("Nothing to undo in %s.", l.Path))
 		return nil
 	}
 	term.Text(w, e.diff)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/belay-run/belay/internal/clientfile"
@@ -59,12 +60,12 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 
 // sayServers lists the servers of one file, which was read or is not there.
 func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
-	switch {
-	case l.file == nil:
-		term.Line(w, message.NoServers(string(l.Scope), l.Path, true))
-		return
-	case len(rows) == 0:
-		term.Line(w, message.NoServers(string(l.Scope), l.Path, false))
+	if len(rows) == 0 {
+		where := l.Path
+		if l.file == nil {
+			where += " does not exist"
+		}
+		term.Line(w, fmt.Sprintf("no MCP servers in the %s scope (%s)", l.Scope, where))
 		return
 	}
 	term.Line(w, entries(len(rows), l.Location).String()+":")

@@ -105,7 +105,7 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 	if err != nil {
 		return nil, e.Edit, serversNotEdited(l, err)
 	}
-	file, edit, copied := e.file, e.Edit, e.copied
+	file, edit := e.file, e.Edit
 	if file == nil {
 		term.Line(w, fmt.Sprintf("%s has no servers in the %s scope: %s does not exist.", l.Client.Name, string(l.Scope), l.Path))
 		return nil, edit, nil
@@ -116,27 +116,33 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 		return file, edit, nil
 	}
 	for _, e := range edit.Changed {
-		if e.Remote && !wrap {
-			term.Line(w, e.Name+" is called directly again")
-			continue
+		how := " is now behind belay"
+		switch {
+		case !wrap && e.Remote:
+			how = " is called directly again"
+		case !wrap:
+			how = " is started directly again"
 		}
-		term.Line(w, message.ServerWrapped(e.Name, wrap))
+		term.Line(w, e.Name+how)
 	}
 	for _, e := range file.Entries {
 		switch {
 		case e.State == clientfile.Unfit:
-			term.Line(w, message.ServerSkipped(e.Name, e.Why))
+			term.Line(w, fmt.Sprintf("%s is not changed because it %s", e.Name, e.Why))
 		case wrap && e.State == clientfile.Direct && !slices.ContainsFunc(edit.Changed, func(c clientfile.Entry) bool { return c.Name == e.Name }) && e.Doubt != "":
-			term.Line(w, message.ServerDoubted(e.Name, e.Doubt, l.Client.Name, string(l.Scope)))
+			term.Line(w, fmt.Sprintf("%s is not changed because it %s. If it needs none: belay mcp install --client %s --scope %s %s", e.Name, e.Doubt, l.Client.Name, l.Scope, e.Name))
 		}
 	}
-	switch {
-	case changes == 0:
+	if changes == 0 {
 		term.Line(w, fmt.Sprintf("nothing to change in the %s scope (%s)", string(l.Scope), l.Path))
-	default:
-		term.Line(w, message.ServersChanged(l.Path, copied))
-		term.Line(w, fmt.Sprintf("Note: restart %s to apply the change.", l.Client.Name))
+		return file, edit, nil
 	}
+	text := fmt.Sprintf("Changed %s.", l.Path)
+	if e.copied != "" {
+		text += fmt.Sprintf(" The original is in %s.", e.copied)
+	}
+	term.Line(w, text)
+	term.Line(w, fmt.Sprintf("Note: restart %s to apply the change.", l.Client.Name))
 	return file, edit, nil
 }
 

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/notify"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -26,7 +29,11 @@ func (n *notices) observe(v *view, e belaytype.Event) {
 		}
 	case belaytype.WaitOver:
 		if waited := time.Since(n.waiting); !e.CutShort && !n.waiting.IsZero() && n.due(v, waited) {
-			notify.Resumed(v.screen, n.redact(message.NotifyResumed(n.name(v), waited, n.started)))
+			again := ""
+			if n.started {
+				again = "again "
+			}
+			notify.Resumed(v.screen, n.redact(fmt.Sprintf("%s is starting %safter a wait of %s", n.name(v), again, printable.Span(waited))))
 			n.waiting = time.Now()
 		}
 	case belaytype.AttemptStarted:
@@ -41,20 +48,20 @@ func (n *notices) ended(v *view, r *belaytype.Result, err error) {
 	}
 	cost := ""
 	if r.Usage.CostUSD != nil && *r.Usage.CostUSD > 0 { // what is no agent costs nothing
-		cost = costText(r.Usage)
+		cost = " (" + costText(r.Usage) + ")"
 	}
 	by, requested := errors.AsType[*stopRequested](err)
-	text := message.NotifyFailed(n.name(v), r.Duration, cost, r.Verdict.Class, r.ExitCode)
+	what, why := "finished", ""
 	switch {
 	case r.Success:
-		text = message.NotifyDone(n.name(v), r.Duration, cost)
 	case r.Verdict.Class != verdict.Interrupted:
+		what, why = "failed", ": "+cmp.Or(message.Noun(r.Verdict.Class), fmt.Sprintf("exit %d", r.ExitCode))
 	case requested:
-		text = message.NotifyStopped(n.name(v), r.Duration, cost, by.Error())
+		what, why = "was stopped", ": "+by.Error()
 	default:
 		return
 	}
-	notify.Ended(v.screen, n.redact(text))
+	notify.Ended(v.screen, n.redact(fmt.Sprintf("%s %s after %s%s%s", n.name(v), what, printable.Span(r.Duration), cost, why)))
 }
 
 // due reports whether something took long enough.

@@ -121,7 +121,7 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 		return nil
 	}
 	age := now.Sub(checked)
-	err := term.Line(w, message.PriceDate(checked, message.DaysAgo(int(age/(24*time.Hour)))))
+	err := term.Line(w, fmt.Sprintf("list of %s (%s); if it differs from the pages above, they are right", checked.Format(time.DateOnly), message.DaysAgo(int(age/(24*time.Hour)))))
 	if age > oldList {
 		term.Line(w, fmt.Sprintf("this list is old: update belay, or set prices of your own in %s", config.UserFile()))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -104,7 +105,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		message.AlertText(host, a.Failures, a.Integration, within, a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
+		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, printable.Span(within), a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
 		db.Task{Batch: redact.Text(a.Batch), Task: redact.Text(a.Task.Task), Line: a.Line}})
 	if err != nil {
 		return err

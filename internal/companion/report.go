@@ -162,7 +162,7 @@ func (r *rehearsalReport) outcome() (text string, ok bool) {
 	if result.ErrorType != nil {
 		class = *result.ErrorType
 	}
-	text = message.RehearsedVerdict(class, result.Attempts, result.Waited)
+	text = fmt.Sprintf("verdict %s; %s, waited %.1fs", class, message.Count(result.Attempts, "attempt"), result.Waited)
 	if u := result.Usage; u.In+u.Out > 0 {
 		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
 		if u.Cost != nil {

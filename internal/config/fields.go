@@ -106,7 +106,7 @@ func (t *fields) flag(key string) bool {
 	value := t.get(key)
 	set, ok := value.(bool)
 	if value != nil && !ok {
-		t.fail(key, message.Error(message.MustBeBool()))
+		t.fail(key, message.Error("must be true or false"))
 	}
 	return set
 }

@@ -95,11 +95,14 @@ func askVersion(path string) (said, version string, err error) {
 
 // testedText compares a version with those that Belay is tested with.
 func (c cli) testedText(version string) string {
-	switch how := c.Tested.Standing(version); {
-	case how != "" || c.Tested.Has(version):
-		return message.CLITested(how, c.Tested.Outside(version))
+	how := c.Tested.Standing(version)
+	switch {
+	case how != "" && c.Tested.Outside(version):
+		return "not tested: " + how
+	case how == "" && c.Tested.Has(version):
+		return "tested"
 	}
-	return ""
+	return how
 }
 
 // beginning keeps the first 4 KiB of what is written to it.

@@ -66,8 +66,10 @@ func Write(w io.Writer, list []Finding) error {
 			term.Printf(&b, "%17s → %s\n", "", f.Fix)
 		}
 	}
-	b.WriteString(message.Problems(Ill(list)) + "\n")
-	return term.Text(w, b.String())
+	if Ill(list) == 0 {
+		return term.Text(w, b.String()+"no problems found\n")
+	}
+	return term.Text(w, b.String()+message.Count(Ill(list), "problem")+" found\n")
 }
 
 // Ill counts what is wrong.
@@ -122,7 +124,7 @@ func checkClock() []Finding {
 		return One("clock", Wrong, clockFix(), fmt.Sprintf("set to %s, which is years behind", now.Format(time.DateTime)))
 	}
 	if last := lastWritten(); last.Sub(now) > time.Minute {
-		return One("clock", Wrong, clockFix(), message.ClockBehind(now, last.Sub(now)))
+		return One("clock", Wrong, clockFix(), fmt.Sprintf("set to %s, but the newest entry of the log is %s later", now.Format(time.DateTime), term.Span(last.Sub(now))))
 	}
 	return One("clock", Fine, "", fmt.Sprintf("%s (%s)", now.Format(time.DateTime), now.Format("MST, -0700")))
 }

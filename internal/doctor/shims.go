@@ -31,7 +31,7 @@ func checkShims() (list []Finding) {
 			}
 		}
 		if len(good) > 0 {
-			list = append(list, One("shims", Fine, "", message.ShimsFine(good, term.Tilde(dir)))...)
+			list = append(list, One("shims", Fine, "", fmt.Sprintf("%s: %s", term.Tilde(dir), message.And(good)))...)
 		}
 	}
 	return list

@@ -64,6 +64,9 @@ func settingsFiles() []Finding {
 // otherDirCommand is the command that sets another state directory, for one that cannot be fixed.
 const otherDirCommand = "export " + state.DirVar + "=/some/directory/of/yours"
 
+// withoutState is what becomes of runs where there is none.
+const withoutState = "runs continue without gates and without a record"
+
 // checkState looks at the state directory: without it there is no record and no gate.
 func checkState() []Finding {
 	dir, err := state.DefaultDir()
@@ -73,7 +76,7 @@ func checkState() []Finding {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := checkMakable(dir); err != nil {
-			return One("state", Wrong, otherDirCommand, message.StateNotCreated(term.Tilde(dir), plainCause(err)))
+			return One("state", Wrong, otherDirCommand, message.Sentences(fmt.Sprintf("cannot create %s: %v", term.Tilde(dir), plainCause(err)), withoutState))
 		}
 		return One("state", Fine, "", term.Tilde(dir)+" does not exist yet; the first run creates it")
 	}
@@ -82,7 +85,7 @@ func checkState() []Finding {
 	}
 	if err != nil {
 		why, advice, _ := strings.Cut(err.Error(), "; run: ")
-		return One("state", Wrong, cmp.Or(advice, otherDirCommand), message.StateUnusable(why))
+		return One("state", Wrong, cmp.Or(advice, otherDirCommand), message.Sentences(why, withoutState))
 	}
 	var list []Finding
 	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
@@ -204,7 +207,7 @@ func checkLeftovers() (list []Finding) {
 		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], fmt.Sprintf("a run of %s was killed; it is now on record", r.Command))...)
 	}
 	if len(left) > 0 {
-		return append(list, One("leftovers", Wrong, "belay ps --reap", message.RunsKilled(len(left)))...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", fmt.Sprintf("%s %s killed and left processes running", message.Count(len(left), "run"), message.Verb(len(left), "was", "were")))...)
 	}
 	if len(unrecorded) > 0 {
 		return append(list, One("leftovers", Wrong, "belay ps --reap", "belay was killed during a hook and left processes running")...)

@@ -109,7 +109,7 @@ func (r *Runner) standIn(f Fallback, c *belaytype.Command) (s standIn, refused *
 		request := info.Request()
 		options, refused := f.options(cli, first, request)
 		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
-			refused = &belaytype.FallbackRefused{Fallback: f.Name(), Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
+			refused = &belaytype.FallbackRefused{Fallback: f.Name(), Why: fmt.Sprintf("%s cannot print its answer in the format that %s was asked for", cli.Name, first.Name()), Form: true}
 		}
 		if refused != nil {
 			return standIn{}, refused
@@ -159,7 +159,7 @@ func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request age
 	case request.NoSession && cli.StandIn.NoSession == "":
 		return refuse(message.FallbackOption(first.Name(), firstCLI.StandIn.NoSession, cli.Name))
 	case cli.StandIn.Open && !firstCLI.StandIn.Open && !request.AllowAll:
-		return refuse(message.FallbackOpen(first.Name(), cli.Name))
+		return refuse(fmt.Sprintf("by default %s changes files and runs commands without permission, and %s does not", cli.Name, first.Name()))
 	}
 	if request.AllowAll {
 		options = append(options, cli.StandIn.AllowAll)

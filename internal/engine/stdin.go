@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -47,7 +45,7 @@ func (k *turn) readInput() *refusal {
 	case in.err != nil:
 		return unplanned(fmt.Errorf("%s: %w", "cannot read stdin", in.err))
 	case int64(in.data.Len()) > limit:
-		return unplanned(errors.New(message.StdinTooLarge(k.call.command.name(), limit)))
+		return unplanned(fmt.Errorf("stdin has more than the %d bytes that %s accepts. Put the text in a file and name that file in the prompt", limit, k.call.command.name()))
 	}
 	if in.data.Len() > 0 {
 		k.first.Stdin = in.data.Bytes()

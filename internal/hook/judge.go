@@ -50,8 +50,10 @@ func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, d
 		return f, false
 	case exit.Signal != 0:
 		f.class, f.text = verdict.Crash, "was killed by "+signalName(exit.Signal)
-	case exit.Code == 127, exit.Code == 126:
-		f.class, f.text = verdict.ToolMissing, message.HookNotFound(exit.Code)
+	case exit.Code == 127:
+		f.class, f.text = verdict.ToolMissing, "exited 127: command not found"
+	case exit.Code == 126:
+		f.class, f.text = verdict.ToolMissing, "exited 126: command not executable"
 	case exit.Code > 128 && exit.Code < 128+65:
 		f.class, f.text = verdict.Crash, fmt.Sprintf("exited %d: a command in it was killed by %s", exit.Code, signalName(syscall.Signal(exit.Code-128)))
 	case exit.Code != GoOn:

@@ -3,18 +3,7 @@ package message
 import (
 	"fmt"
 	"strings"
-	"time"
-
-	"github.com/belay-run/belay/internal/printable"
 )
-
-// BatchInUse says that another batch writes to the results.
-func BatchInUse(path string, pid int, host string, since time.Time) string {
-	if pid == 0 {
-		return fmt.Sprintf("%s is in use by another batch", path)
-	}
-	return fmt.Sprintf("%s is in use by another batch: process %d on %s, started %s", path, pid, host, since.Local().Format("2006-01-02 15:04:05"))
-}
 
 // BatchNotResults says that a file is of another kind.
 func BatchNotResults() string {
@@ -47,31 +36,9 @@ func BatchResultsLost(path string, ids []string, tasks int) string {
 	return text + " (" + names + ")"
 }
 
-// BatchOutputKept says that the output of a task is in the results, because it could not get a file of its own.
-func BatchOutputKept(id string, why error) string {
-	return Sentences(why.Error(), fmt.Sprintf("the output of task %s is in the results", id))
-}
-
 // BatchUnwritable says that the results cannot be written.
 func BatchUnwritable(path string, err error) string {
 	return fmt.Sprintf("cannot write results to %s: %v", path, err)
-}
-
-// BatchContinues says that a batch continues an earlier one.
-func BatchContinues(path string, over, interrupted int, torn int64) string {
-	text := fmt.Sprintf("continuing %s: %s already finished", path, Count(over, "task"))
-	if interrupted > 0 {
-		text += fmt.Sprintf(", %d interrupted", interrupted)
-	}
-	if torn > 0 {
-		text += fmt.Sprintf(", an incomplete last line of %d bytes removed", torn)
-	}
-	return text
-}
-
-// BatchDamaged says that lines of the results cannot be read.
-func BatchDamaged(path string, lines int) string {
-	return fmt.Sprintf("ignoring %s in %s", Count(lines, "unreadable line"), path)
 }
 
 // BatchTask is what a task is called: by its id, or by its line if it has no id.
@@ -80,14 +47,6 @@ func BatchTask(id string, line int) string {
 		return fmt.Sprintf("line %d", line)
 	}
 	return id
-}
-
-// batchTask is the same within a sentence.
-func batchTask(id string, line int) string {
-	if line > 0 {
-		return BatchTask(id, line)
-	}
-	return "task " + id
 }
 
 // TaskOfBatch says which task of a batch a run is, in a few words. An id that the batch has made itself tells a person nothing: then it is the line.
@@ -107,11 +66,6 @@ func TaskAndLine(id string, line int) string {
 	return id
 }
 
-// BatchTaskFailed says that a task has failed.
-func BatchTaskFailed(id string, line int, why string) string {
-	return fmt.Sprintf("%s failed: %s", batchTask(id, line), why)
-}
-
 // BatchWhy says why a command has failed of which only its exit code is known: by the last line of what it has said.
 func BatchWhy(err, stderr string) string {
 	said := lastWords(stderr)
@@ -120,24 +74,3 @@ func BatchWhy(err, stderr string) string {
 	}
 	return err + ": " + said
 }
-
-// BatchTaskSkipped says that a task was skipped.
-func BatchTaskSkipped(id string, line int, on string) string {
-	return fmt.Sprintf("%s skipped because it depends on %s, which did not succeed", batchTask(id, line), on)
-}
-
-// BatchCost says that a batch was stopped for its cost.
-func BatchCost(spent, limit float64) string {
-	return fmt.Sprintf("stopped: --max-cost is used up (%s of $%g)", printable.Dollars(spent), limit)
-}
-
-// BatchLimit says that a batch does not wait for a limit.
-func BatchLimit(why string, until time.Time) string {
-	if until.IsZero() {
-		return "stopped at a limit: " + why
-	}
-	return fmt.Sprintf("stopped at a limit until %s: %s", When(until), why)
-}
-
-// BatchInterrupted says that a batch was stopped by a signal.
-func BatchInterrupted(signal string) string { return "stopped by " + signal }

@@ -40,8 +40,8 @@ var classes = map[verdict.Class]words{
 	verdict.BreakerOpen:     {"breaker open", "", ""},
 }
 
-// noun names a class; empty if there is nothing to name.
-func noun(class verdict.Class) string {
+// Noun names a class; empty if there is nothing to name.
+func Noun(class verdict.Class) string {
 	if class == verdict.Unknown || class == verdict.OK {
 		return ""
 	}

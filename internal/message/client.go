@@ -20,21 +20,8 @@ func EntryByHand(path string, line int) string {
 	return fmt.Sprintf("%s:%d: not changed because belay was put there by hand", path, line)
 }
 
-// HooksAllBehind says that there is nothing to install.
-func HooksAllBehind(path string, hooks, behind int) string {
-	return fmt.Sprintf("Nothing to do in %s: %s, %d already behind belay.", path, Count(hooks, "hook"), behind)
-}
-
 // ClientNote says what the user has to know of a client after a change.
 func ClientNote(text string) string { return "Note: " + text + "." }
-
-// NothingToUndo says that there is no file to change, or nothing in it.
-func NothingToUndo(path string, missing bool) string {
-	if missing {
-		return fmt.Sprintf("Nothing to undo: %s does not exist.", path)
-	}
-	return fmt.Sprintf("Nothing to undo in %s.", path)
-}
 
 // FileUnchangedBecause says why a file was not changed.
 func FileUnchangedBecause(path string, err error) string {
@@ -65,41 +52,6 @@ func BelayGone(e Entries, belay, command string, onPath, install bool) string {
 		repair = fmt.Sprintf("To repair it: belay %s install --client %s --scope %s", command, e.Client, e.Scope)
 	}
 	return fmt.Sprintf("Warning: %s %s %s, which %s. %s", e, Verb(e.N, "calls", "call"), belay, why, repair)
-}
-
-// NoServers says that there are no MCP servers in a scope.
-func NoServers(scope, path string, missing bool) string {
-	if missing {
-		path += " does not exist"
-	}
-	return fmt.Sprintf("no MCP servers in the %s scope (%s)", scope, path)
-}
-
-// ServerWrapped says that belay is in front of a server, or no longer.
-func ServerWrapped(name string, wrapped bool) string {
-	if wrapped {
-		return name + " is now behind belay"
-	}
-	return name + " is started directly again"
-}
-
-// ServerSkipped says that a server stays as it is, because it "needs oauth, which only the client can do".
-func ServerSkipped(name, why string) string {
-	return fmt.Sprintf("%s is not changed because it %s", name, why)
-}
-
-// ServerDoubted says that a server stays as it is unless it is named, because it "may need a login".
-func ServerDoubted(name, why, client, scope string) string {
-	return fmt.Sprintf("%s. If it needs none: belay mcp install --client %s --scope %s %s", ServerSkipped(name, why), client, scope, name)
-}
-
-// ServersChanged says that a configuration was changed. original, if not empty, is where it is as it was.
-func ServersChanged(path, original string) string {
-	text := fmt.Sprintf("Changed %s.", path)
-	if original != "" {
-		text += fmt.Sprintf(" The original is in %s.", original)
-	}
-	return text
 }
 
 // ServersHint names the server that was probably meant, or those that there are.

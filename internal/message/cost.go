@@ -44,29 +44,3 @@ func CostReached(c Cost, look string) string {
 func BudgetOff(name string, err error) string {
 	return fmt.Sprintf("budget %s cannot be enforced for this run: %v", name, err)
 }
-
-// BudgetOpen says how a budget stands: spent is the part of it that is used up, in percent, if that is worth a warning. The window ends at
-// ends, if that is known.
-func BudgetOpen(percent float64, ends time.Time) string {
-	text := "open"
-	if percent > 0 {
-		text = fmt.Sprintf("warning: %.0f %% spent", percent)
-	}
-	if !ends.IsZero() {
-		text += ", new window at " + When(ends)
-	}
-	return text
-}
-
-// BudgetClosed says how a budget stands that lets nothing start before ends. unknown is how many attempts have an unknown cost, if that is
-// why.
-func BudgetClosed(unknown int, ends time.Time) string {
-	text := "closed"
-	if !ends.IsZero() {
-		text += " until " + When(ends)
-	}
-	if unknown > 0 {
-		text += fmt.Sprintf(" (cost of %s unknown)", Count(unknown, "attempt"))
-	}
-	return text
-}

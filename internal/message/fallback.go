@@ -31,16 +31,6 @@ func FallbackOption(from, option, to string) string {
 	return fmt.Sprintf("%s's %s has no exact equivalent in %s", from, option, to)
 }
 
-// FallbackForm is why a fallback is refused that cannot print what the command prints.
-func FallbackForm(from, to string) string {
-	return fmt.Sprintf("%s cannot print its answer in the format that %s was asked for", to, from)
-}
-
-// FallbackOpen is why a fallback is refused that may do more than the command.
-func FallbackOpen(from, to string) string {
-	return fmt.Sprintf("by default %s changes files and runs commands without permission, and %s does not", to, from)
-}
-
 // FallbackWorked is why a fallback is not used after another agent has worked. flag is what allows it; empty for a caller without flags.
 func FallbackWorked(from, flag string) string {
 	text := fmt.Sprintf("%s has already worked on this request", from)
@@ -48,11 +38,6 @@ func FallbackWorked(from, flag string) string {
 		text += fmt.Sprintf(" (%s repeats its work)", flag)
 	}
 	return text
-}
-
-// FallbackArgs says how to give a fallback arguments of its own.
-func FallbackArgs(file, name string) string {
-	return fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, file, name)
 }
 
 // BackBefore says that the agent that was asked last cannot take the request either, and that another is available again before it.

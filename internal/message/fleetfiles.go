@@ -41,11 +41,6 @@ func FilesNoSubDir(dir string) string {
 	return fmt.Sprintf("there is no directory %s in the files of the job", printable.Line(dir))
 }
 
-// FilesNoFetch says that a repository cannot be fetched.
-func FilesNoFetch(repository string, err error) string {
-	return fmt.Sprintf("cannot fetch %s: %v", printable.Line(repository), err)
-}
-
 // FilesLeftOut says that something is not sent.
 func FilesLeftOut(dir, first string, more int) string {
 	what := printable.Line(first)

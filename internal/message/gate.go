@@ -52,10 +52,15 @@ func refusal(key string, r gate.Refusal) string {
 	return text
 }
 
+// StartsWhenLifted says that a command starts when a limit is over, and when that is.
+func StartsWhenLifted(name, key string, r gate.Refusal) string {
+	return fmt.Sprintf("%s; %s starts when it is lifted", refusal(key, r), name)
+}
+
 // gateReason is the reason that a gate gives, in words: one that begins with a class is "rate_limit of claude".
 func gateReason(reason string) string {
 	if class, _, ok := strings.Cut(reason, " of "); ok && classes[verdict.Class(class)].noun != "" {
-		return noun(verdict.Class(class))
+		return Noun(verdict.Class(class))
 	}
 	return reason
 }
@@ -137,11 +142,6 @@ func GateReset(key string) string { return fmt.Sprintf("gate %s was reset", key)
 // GateHolds says that a gate was put on hold.
 func GateHolds(key string, until time.Time) string {
 	return fmt.Sprintf("gate %s is on hold until %s", key, When(until))
-}
-
-// GateOpenedByHand says that a breaker was opened.
-func GateOpenedByHand(key string) string {
-	return Sentences(fmt.Sprintf("the breaker of gate %s is open", key), "to close it: "+printable.LiftCommand(key))
 }
 
 // SetByHand is why a gate is on hold if no reason is given.

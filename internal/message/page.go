@@ -2,7 +2,6 @@ package message
 
 import (
 	"fmt"
-	"time"
 )
 
 // PageForeignOrigin refuses a request that another page has made.
@@ -24,16 +23,6 @@ func PageMethod(want string) string { return fmt.Sprintf("only %s is allowed her
 
 // PageUnclear refuses a request that cannot be read.
 func PageUnclear() string { return "this request cannot be read" }
-
-// HoldLength refuses a hold.
-func HoldLength(most time.Duration) string {
-	return fmt.Sprintf("a gate can be held for between 1 second and %d days", int(most.Hours()/24))
-}
-
-// BatchRetrying says that failed tasks of a batch run again.
-func BatchRetrying(results string, tasks int, id string) string {
-	return fmt.Sprintf("running %s of %s again, as detached run %s", Count(tasks, "failed task"), results, id)
-}
 
 // BatchRetryFailed says that the failed tasks of a batch could not be run again.
 func BatchRetryFailed(results, why string) string {

@@ -22,14 +22,6 @@ func WasKilled(id, command string) string {
 // KilledState says what a killed run left.
 func KilledState(left []string) string { return "killed, left running: " + strings.Join(left, ", ") }
 
-// RunningState says which attempt of a run is running.
-func RunningState(attempt int) string {
-	if attempt > 1 {
-		return fmt.Sprintf("running, attempt %d", attempt)
-	}
-	return "running"
-}
-
 // WaitingState says what a run waits for, for how long and until when; clock is empty if that is not known.
 func WaitingState(left time.Duration, clock, reason string) string {
 	if clock == "" {
@@ -55,11 +47,6 @@ func SeveralRuns(n int, id string) string { return fmt.Sprintf("%d runs match th
 // StillDoing says that an agent is still running, for how long, and what it does.
 func StillDoing(name string, since time.Duration, doing []string) string {
 	return fmt.Sprintf("%s (%s): %s", StillRunning(name), printable.Span(since), strings.Join(doing, ", "))
-}
-
-// PriceDate says how old the list of prices is.
-func PriceDate(day time.Time, ago string) string {
-	return fmt.Sprintf("list of %s (%s); if it differs from the pages above, they are right", day.Format(time.DateOnly), ago)
 }
 
 // DaysAgo says how long ago a day was.

@@ -3,8 +3,6 @@ package message
 import (
 	"fmt"
 	"time"
-
-	"github.com/belay-run/belay/internal/printable"
 )
 
 // NothingOnRecord says that there is nothing to list: events, sessions, alerts, or anything if what is empty.
@@ -41,11 +39,6 @@ func PrunedOutputs(dry bool, outputs int) string {
 	return fmt.Sprintf("%s the output of %s", did, Count(outputs, "detached run"))
 }
 
-// AlertText is an alert as others are sent it.
-func AlertText(host string, failures int, integration string, within time.Duration, last string) string {
-	return fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, failures, integration, printable.Span(within), last)
-}
-
 // AlertWebhook says that the webhook for alerts failed.
 func AlertWebhook(why any) string { return fmt.Sprintf("alert webhook: %v", why) }
 
@@ -78,12 +71,6 @@ func RecordNotWritable(dir string) string { return "cannot write to " + dir }
 
 // RecordNewer says that the record was made by a newer belay.
 func RecordNewer() string { return "the record was made by a newer belay" }
-
-// RecordNewerSchema says what to do about a record that was made by a newer belay.
-func RecordNewerSchema(schema, known int) string {
-	return fmt.Sprintf("%s (schema %d, this one knows %d). Install that version, or set BELAY_STATE_DIR to another directory",
-		RecordNewer(), schema, known)
-}
 
 // RecordDamaged says that a damaged record could not be set aside.
 func RecordDamaged(path string, cause, err error) string {

@@ -40,8 +40,3 @@ func HeaderOneLine() string { return "a header must be one line" }
 
 // ReportNotWritten says that the report cannot be written.
 func ReportNotWritten(err error) string { return fmt.Sprintf("cannot write the report: %v", err) }
-
-// RehearsedVerdict is the beginning of the last line of a report.
-func RehearsedVerdict(class string, attempts int, waited float64) string {
-	return fmt.Sprintf("verdict %s; %s, waited %.1fs", class, Count(attempts, "attempt"), waited)
-}

@@ -88,7 +88,7 @@ func Exited(name string, code int, signal string, class verdict.Class, matched, 
 	case clause(name, class) != "":
 		how = clause(name, class)
 	case said == "":
-		said = noun(class)
+		said = Noun(class)
 	}
 	if said != "" {
 		how += ": " + said
@@ -130,8 +130,8 @@ func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless
 		why = "it hit " + classes[class].obstacle
 	case classes[class].obstacle != "":
 		why = "it kept hitting " + classes[class].obstacle
-	case hopeless && noun(class) != "":
-		why = noun(class)
+	case hopeless && Noun(class) != "":
+		why = Noun(class)
 	}
 	if said := lastWords(evidence); said != "" {
 		why += " (" + said + ")"
@@ -165,40 +165,6 @@ func GaveUp(what string, attempts, inner int, at time.Time) string {
 		text += fmt.Sprintf(" (not before %s)", When(at))
 	}
 	return Later(Sentences(what, text))
-}
-
-// NotifyDone is the notification that a run has ended well. cost is empty if it is not known.
-func NotifyDone(name string, took time.Duration, cost string) string {
-	return fmt.Sprintf("%s finished after %s", name, printable.Span(took)) + inParentheses(cost)
-}
-
-// NotifyFailed is the notification that a run has failed.
-func NotifyFailed(name string, took time.Duration, cost string, class verdict.Class, code int) string {
-	why := noun(class)
-	if why == "" {
-		why = fmt.Sprintf("exit %d", code)
-	}
-	return fmt.Sprintf("%s failed after %s%s: %s", name, printable.Span(took), inParentheses(cost), why)
-}
-
-// NotifyStopped is the notification that a run was stopped from elsewhere.
-func NotifyStopped(name string, took time.Duration, cost, why string) string {
-	return fmt.Sprintf("%s was stopped after %s%s: %s", name, printable.Span(took), inParentheses(cost), why)
-}
-
-// NotifyResumed is the notification that a command is started after a wait. again says that it was started before.
-func NotifyResumed(name string, waited time.Duration, again bool) string {
-	if again {
-		return fmt.Sprintf("%s is starting again after a wait of %s", name, printable.Span(waited))
-	}
-	return fmt.Sprintf("%s is starting after a wait of %s", name, printable.Span(waited))
-}
-
-func inParentheses(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 // NotAgain says what happened and why it was not repeated.

@@ -28,11 +28,6 @@ func StdinTimeout(command string, limit time.Duration, flag string) string {
 	return text
 }
 
-// StdinTooLarge says that there is more on stdin than the command takes.
-func StdinTooLarge(command string, limit int64) string {
-	return fmt.Sprintf("stdin has more than the %d bytes that %s accepts. Put the text in a file and name that file in the prompt", limit, command)
-}
-
 // InputRead says that a command cannot be repeated because its input is gone. flag is what keeps it; empty for a caller without flags.
 func InputRead(command, flag string) string {
 	text := fmt.Sprintf("stdin has been read, so %s cannot be repeated", command)

@@ -24,9 +24,6 @@ func MustBeList() string {
 	return withExample("must be a list", `["notify-send", "belay"]`) + "; no shell reads it"
 }
 
-// MustBeBool says that a value is neither true nor false.
-func MustBeBool() string { return "must be true or false" }
-
 // MustBeScalar says that a value is of a kind that no setting has: a table, or else a date or time.
 func MustBeScalar(isTable bool) string {
 	kind := "a date or time"

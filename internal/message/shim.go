@@ -37,8 +37,3 @@ func ShimState(state string, reached, installed bool, first string) string {
 	}
 	return fmt.Sprintf("not through belay: %s comes first", first)
 }
-
-// ShimsFine says that links are in use.
-func ShimsFine(names []string, dir string) string {
-	return fmt.Sprintf("%s: %s", dir, And(names))
-}

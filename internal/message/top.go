@@ -1,14 +1,7 @@
 package message
 
-import (
-	"fmt"
-)
-
 // RunEnded says that a run cannot be cancelled.
 func RunEnded() string { return "this run has ended" }
-
-// Until says when something ends, and how long that is.
-func Until(clock, left string) string { return fmt.Sprintf("%s (%s left)", clock, left) }
 
 // MaxCost names the limit on the cost of a run, or of the run around it.
 func MaxCost(outer bool) string {

@@ -241,7 +241,7 @@ func schemaOf(ctx context.Context, q querier) (version int, err error) {
 		return 0, err
 	}
 	if version > len(migrations) {
-		return 0, message.Error(message.RecordNewerSchema(version, len(migrations)), ErrNewer)
+		return 0, message.Error(fmt.Sprintf("%s (schema %d, this one knows %d). Install that version, or set BELAY_STATE_DIR to another directory", message.RecordNewer(), version, len(migrations)), ErrNewer)
 	}
 	return version, nil
 }

@@ -58,7 +58,7 @@ func (p *page) gate(g *Gate, at time.Time) {
 		p.add("since", clock(g.Since, at), term.Plain)
 	}
 	if !g.Until.IsZero() {
-		p.add("until", message.Until(clock(g.Until, at), span(g.Until.Sub(at)+time.Second-1)), term.Plain)
+		p.add("until", fmt.Sprintf("%s (%s left)", clock(g.Until, at), span(g.Until.Sub(at)+time.Second-1)), term.Plain)
 	}
 	p.add("reason", g.Reason, term.Plain)
 	p.add("waiting", strings.Join(g.Waiting, ", "), term.Plain)

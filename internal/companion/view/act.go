@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (s *Source) HoldGate(key string, length time.Duration, reason string) (stri
 		return "", err
 	}
 	if length < time.Second || length > maxHold {
-		return "", message.Error(message.HoldLength(maxHold))
+		return "", message.Error(fmt.Sprintf("a gate can be held for between 1 second and %d days", int(maxHold.Hours()/24)))
 	}
 	if reason = cleaned(reason); reason == "" {
 		reason = message.SetByHand()

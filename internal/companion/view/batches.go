@@ -207,7 +207,7 @@ func (s *Source) RetryBatch(results string) (string, error) {
 		return "", message.Error(message.BatchRetryFailed(name, firstLine(got.Stderr)))
 	}
 	id := firstLine(got.Stdout)
-	return message.BatchRetrying(name, status.Failed, id[max(0, len(id)-8):]), nil
+	return fmt.Sprintf("running %s of %s again, as detached run %s", message.Count(status.Failed, "failed task"), name, id[max(0, len(id)-8):]), nil
 }
 
 // canRetry says why the failed tasks of a batch cannot be run again from here; nil if they can.

@@ -146,7 +146,7 @@ func (c *Cache) fetch(ctx context.Context, r Repository, commit string) (dir str
 	os.Remove(mark)
 	switch {
 	case err != nil:
-		return "", message.Error(message.FilesNoFetch(r.String(), err), err)
+		return "", message.Error(fmt.Sprintf("cannot fetch %s: %v", printable.Line(r.String()), err), err)
 	case !c.has(ctx, dir, commit):
 		return "", message.Error(fmt.Sprintf("commit %.12s is on no branch and no tag of %s. Push it first", commit, printable.Line(r.String())))
 	}
