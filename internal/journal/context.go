@@ -54,7 +54,7 @@ func contextValue(name string, value any) json.RawMessage {
 		text := redact.Text(cut(string(content(data)), maxRead))
 		return encoded(cut(text, max(0, min(maxValue, len(text)-maxValue)))) // its end may be half of one
 	}
-	data = redactJSON(data, redact.Text)
+	data = eachText(data, redact.Text)
 	if len(data) <= maxValue {
 		return data
 	}

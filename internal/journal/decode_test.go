@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
@@ -27,28 +26,6 @@ func full() Entry {
 		Name: "nightly", Tags: map[string]string{"team": "a}b", "env": "ci"}, Project: "/home/me/app",
 		Batch: "/home/me/app/answers.jsonl", Task: "q7", Line: 12,
 		Kind: Hook, Event: "PreToolUse", Detail: json.RawMessage(`{"a":["b"]}`)}
-}
-
-// The list has every field of an entry, in the same order and under the same name.
-func TestFields_AreThoseOfAnEntry(t *testing.T) {
-	var e Entry
-	type listed struct {
-		name string
-		at   unsafe.Pointer
-		keep bool
-	}
-	var got, want []listed
-	for _, f := range e.fields() {
-		got = append(got, listed{f.name, reflect.ValueOf(f.value).UnsafePointer(), f.keep})
-	}
-	value := reflect.ValueOf(&e).Elem()
-	for i := range value.NumField() {
-		tag, options, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
-		want = append(want, listed{tag, value.Field(i).Addr().UnsafePointer(), options == ""})
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
 }
 
 func TestDecode_TakesWhatALogWrites(t *testing.T) {

@@ -6,11 +6,6 @@ import (
 	"github.com/belay-run/belay/internal/redact"
 )
 
-// redactJSON redacts every text in a piece of JSON: on the JSON itself, a pattern could match a quote. nil if it is no JSON.
-func redactJSON(data json.RawMessage, text func(string) string) json.RawMessage {
-	return eachText(data, text)
-}
-
 // shorten halves every long text; nil if there is none that could be.
 func shorten(data json.RawMessage) json.RawMessage {
 	changed := false
@@ -27,6 +22,7 @@ func shorten(data json.RawMessage) json.RawMessage {
 	return short
 }
 
+// eachText changes every text in a piece of JSON: on the JSON itself, a pattern could match a quote. It is nil if it is no JSON.
 func eachText(data json.RawMessage, change func(string) string) json.RawMessage {
 	var v any
 	if len(data) == 0 || json.Unmarshal(data, &v) != nil {

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 
@@ -50,10 +51,7 @@ func (l *Log) Append(e Entry) error {
 			l.OnLarge(l.Path)
 		}
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // encode makes the line, redacted and bounded. All that is put on record goes through it.

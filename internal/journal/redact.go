@@ -16,7 +16,7 @@ func (e *Entry) Redact() {
 	}
 	e.Error = redact.Text(e.Error)
 	if text := string(e.Detail); redact.Text(text) != text {
-		e.Detail = redactJSON(e.Detail, redact.Text)
+		e.Detail = eachText(e.Detail, redact.Text)
 	}
 }
 
@@ -28,7 +28,7 @@ func (e *Entry) redact(secrets *redact.Known) {
 			*v = redactText(secrets, f.name, *v)
 		case *json.RawMessage:
 			if text := string(*v); f.name == "detail" || text != "" && secrets.Text(text) != text { // of usage nearly all is numbers
-				*v = redactJSON(*v, secrets.Text)
+				*v = eachText(*v, secrets.Text)
 			}
 		case *map[string]string:
 			*v = label.RedactedTags(*v)
