@@ -168,7 +168,7 @@ func (w Window) dayOf(now time.Time) string {
 	if w == "" {
 		return ""
 	}
-	return dateOf(now).String()
+	return dateOf(now).Format(time.DateOnly)
 }
 
 // standing is how a book with these terms stands.
@@ -234,7 +234,7 @@ func (c *content) forget(w Window, now time.Time) {
 	if w == "" {
 		return
 	}
-	first, last := dateOf(now).plus(-keptDays).String(), dateOf(now).plus(keptDays).String()
+	first, last := dateOf(now).AddDate(0, 0, -keptDays).Format(time.DateOnly), dateOf(now).AddDate(0, 0, keptDays).Format(time.DateOnly)
 	old := func(day string) bool { return day < first || day > last }
 	c.Days = slices.DeleteFunc(c.Days, func(a amount) bool { return old(a.Day) })
 	c.By = slices.DeleteFunc(c.By, func(s share) bool { return old(s.Day) })

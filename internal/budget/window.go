@@ -28,39 +28,25 @@ func ParseWindow(text string) (Window, error) {
 	return "", fmt.Errorf("%q is not day, week or month", text)
 }
 
-// date is a day of a calendar. What is spent is kept by the day, so that every window is a sum of days: a clock that is set
-// back, a day of 23 or 25 hours and one that does not begin at midnight need no care.
-type date struct {
-	year  int
-	month time.Month
-	day   int
-}
-
-func dateOf(t time.Time) date {
+// dateOf is the day of a calendar that it is at t, in UTC, where no day is missing. What is spent is kept by the day, so that every window is a sum
+// of days: a clock that is set back, a day of 23 or 25 hours and one that does not begin at midnight need no care.
+func dateOf(t time.Time) time.Time {
 	y, m, d := t.Date()
-	return date{y, m, d}
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
-
-// String is the date as it stands in a file.
-func (d date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day) }
-
-// plus is the date so many days later. The calendar has no zones: in UTC no day is missing.
-func (d date) plus(days int) date { return dateOf(d.utc().AddDate(0, 0, days)) }
-
-func (d date) utc() time.Time { return time.Date(d.year, d.month, d.day, 0, 0, 0, 0, time.UTC) }
 
 // bounds are the first day of the window that now is in, and the first day after it.
-func (w Window) bounds(now time.Time) (first, next date) {
+func (w Window) bounds(now time.Time) (first, next time.Time) {
 	today := dateOf(now)
 	switch w {
 	case Week:
-		first = today.plus(-(int(today.utc().Weekday()) + 6) % 7)
-		return first, first.plus(7)
+		first = today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+		return first, first.AddDate(0, 0, 7)
 	case Month:
-		first = date{today.year, today.month, 1}
-		return first, dateOf(first.utc().AddDate(0, 1, 0))
+		first = today.AddDate(0, 0, 1-today.Day())
+		return first, first.AddDate(0, 1, 0)
 	}
-	return today, today.plus(1)
+	return today, today.AddDate(0, 0, 1)
 }
 
 // days are the first day of the window that now is in, and the first day after it, as entries have them. Without a window they are
@@ -70,7 +56,7 @@ func (w Window) days(now time.Time) (first, next string) {
 		return "", "~"
 	}
 	from, until := w.bounds(now)
-	return from.String(), until.String()
+	return from.Format(time.DateOnly), until.Format(time.DateOnly)
 }
 
 // Ends is the moment at which the window ends that now is in; zero if it never ends.
@@ -84,12 +70,11 @@ func (w Window) Ends(now time.Time) time.Time {
 
 // beginning is the first moment after now, in now's zone, that is on a date or a later one. That is not always midnight:
 // clocks are set forward at midnight in some zones, and some have left out a whole day.
-func beginning(now time.Time, day date) time.Time {
-	midnight := day.utc()
+func beginning(now, day time.Time) time.Time {
 	for from := now; ; {
 		_, offset := from.Zone()
 		_, until := from.ZoneBounds()
-		at := midnight.Add(-time.Duration(offset) * time.Second)
+		at := day.Add(-time.Duration(offset) * time.Second)
 		switch {
 		case at.Before(from): // the clock was set forward past it
 			return from
