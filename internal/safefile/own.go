@@ -14,15 +14,19 @@ func OpenOwn(path string, flag int) (*os.File, error) { return openOwn(path, fla
 
 func openOwn(path string, flag int, check func(string, fs.FileInfo) error) (*os.File, error) {
 	f, info, err := open(path, flag&^os.O_TRUNC, false)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = check(path, info)
 	}
-	err = check(path, info)
 	if err == nil && flag&os.O_TRUNC != 0 && info.Size() > 0 {
 		err = f.Truncate(0)
 	}
+	return orClosed(f, err)
+}
+
+// orClosed is a file that was opened, unless err says that it was not or may not be used.
+func orClosed(f *os.File, err error) (*os.File, error) {
 	if err != nil {
-		f.Close()
+		f.Close() // which does nothing to none
 		return nil, err
 	}
 	return f, nil
@@ -89,14 +93,10 @@ func OpenOwnElsewhere(path string, flag int) (*os.File, error) {
 // OpenOwnDir opens a directory of Belay's own, to read the names in it.
 func OpenOwnDir(path string) (*os.File, error) {
 	f, info, err := open(path, os.O_RDONLY|onlyDir, false)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = ownDir(path, info)
 	}
-	if err := ownDir(path, info); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return orClosed(f, err)
 }
 
 // ReadOwnDir reads the names in a directory of Belay's own.

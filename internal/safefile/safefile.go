@@ -23,6 +23,7 @@
 package safefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,14 +59,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // everything anyway.
 func OpenUser(path string) (*os.File, error) {
 	f, info, err := openRegular(path)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = ofThisHome(path, info, os.Geteuid(), rootUID)
 	}
-	if err := ofThisHome(path, info, os.Geteuid(), rootUID); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return orClosed(f, err)
 }
 
 // IsUsers reports whether a file is there that belongs to the user or to root.
@@ -83,16 +80,11 @@ func ReadUser(path string, limit int64) ([]byte, error) {
 // ReadSecret reads a file of the user's with a secret in it, of at most limit bytes. One that other users can read or change is refused; its group may read it, as
 // that of Prometheus does.
 func ReadSecret(path string, limit int64) ([]byte, error) {
-	f, err := OpenUser(path)
+	f, info, err := openRegular(path)
 	if err == nil {
-		info, serr := f.Stat()
-		if err = serr; err == nil {
-			err = unshared(path, info, true)
-		}
-		if err != nil {
-			f.Close()
-		}
+		err = cmp.Or(ofThisHome(path, info, os.Geteuid(), rootUID), unshared(path, info, true))
 	}
+	f, err = orClosed(f, err)
 	return readAll(f, err, path, limit)
 }
 
@@ -117,16 +109,9 @@ func OpenRepository(root, path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = regular(path, info)
+		err = cmp.Or(regular(path, info), ownedBy(path, info, os.Geteuid(), rootUID, owner))
 	}
-	if err == nil {
-		err = ownedBy(path, info, os.Geteuid(), rootUID, owner)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return orClosed(f, err)
 }
 
 // ReadRepository reads a file of a repository, of at most limit bytes.
@@ -151,14 +136,11 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 // openRegular opens a regular file where links lead.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	f, info, err := open(path, os.O_RDONLY, true)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = regular(path, info)
 	}
-	if err := regular(path, info); err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
+	f, err = orClosed(f, err)
+	return f, info, err
 }
 
 // readAll reads and closes a file that was opened, unless err says that it was not.
