@@ -39,10 +39,7 @@ func readEvent(head []byte) (e event) {
 		}
 	}
 	e.session = cmp.Or(e.session, conversation)
-	e.action = actions[actionKey[e.name]]
-	if e.action == "" {
-		e.action = actions["tool_name"]
-	}
+	e.action = cmp.Or(actions[actionKey[e.name]], actions["tool_name"])
 	return e
 }
 

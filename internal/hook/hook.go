@@ -131,8 +131,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 	if spec.RunID == "" {
 		spec.RunID = fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
 	}
-	told := h.announce()
-	defer told.end()
+	defer h.announce()()
 	var process *supervise.Process
 	exit, err := sup.Run(spec, func(p *supervise.Process) {
 		process = p
