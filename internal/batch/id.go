@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,10 +20,7 @@ func escapeID(id string) (text string, escaped bool) {
 	for i := 0; i < len(id); {
 		c, size := utf8.DecodeRuneInString(id[i:])
 		if _, isEscape := escapedByte(id[i:]); isEscape || c == utf8.RuneError && size == 1 {
-			const digits = "0123456789ABCDEF"
-			b.WriteString(`\x`)
-			b.WriteByte(digits[id[i]>>4])
-			b.WriteByte(digits[id[i]&15])
+			fmt.Fprintf(&b, `\x%02X`, id[i])
 		} else {
 			b.WriteString(id[i : i+size])
 		}

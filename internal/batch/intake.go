@@ -100,11 +100,6 @@ func (b *Batch) readStream() (job *Job, ok bool) {
 	return job, job != nil
 }
 
-// Pending calls a function for each task that would run.
-func (b *Batch) Pending(each func(*Task) error) error {
-	return b.unfinished(func(t *Task, _ uint32, _ State) error { return each(t) })
-}
-
 // unfinished calls a function for each task that would run, with its number and its state.
 func (b *Batch) unfinished(each func(*Task, uint32, State) error) error {
 	r, err := b.Plan.source.Open()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
@@ -60,6 +61,9 @@ func parseJSONTask(line []byte) (t Task, column int, err error) {
 	if err == nil {
 		err = json.Unmarshal(exact, &j)
 	}
+	if err != nil && len(exact) < len(line) { // where it is in the line is not known
+		return t, 0, jsonError(err)
+	}
 	if err != nil {
 		return t, jsonColumn(err), jsonError(err)
 	}
@@ -71,33 +75,22 @@ func parseJSONTask(line []byte) (t Task, column int, err error) {
 	return t, 0, nil
 }
 
-// otherFields are the keys of an object that are not those of a task, and whose values are text, numbers or truth values. exact is the line in which
-// these keys are no letters any more, since package json would take "Name" for "name". Most tasks have none, which is found out without decoding the
-// line a second time.
+// otherFields are the keys of an object that are not those of a task, and whose values are text, numbers or truth values. exact is the line without such keys that
+// package json would take for those of a task, as "Name" for "name"; nearly always it is the line itself.
 func otherFields(line []byte) (exact []byte, fields map[string]string, err error) {
-	others := otherKeys(line)
-	if len(others) == 0 {
-		return line, nil, nil
-	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
 		return line, nil, err
 	}
-	exact = bytes.Clone(line)
-	for _, k := range others {
-		var key string
-		if json.Unmarshal(line[k.from-1:k.to+1], &key) != nil || slices.Contains(jsonKeys, key) {
-			continue // one of a task, written with escapes
-		}
-		for i := k.from; i < k.to; i++ {
-			exact[i] = '-'
-		}
-		raw := all[key]
-		if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
+	isExact := true
+	for key, raw := range all {
+		if slices.Contains(jsonKeys, key) {
 			continue
 		}
+		isExact = isExact && !slices.ContainsFunc(jsonKeys, func(of string) bool { return strings.EqualFold(of, key) })
+		delete(all, key)
 		text := string(raw)
-		if raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
+		if raw[0] == '{' || raw[0] == '[' || text == "null" || raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
 			continue
 		}
 		if fields == nil {
@@ -105,38 +98,11 @@ func otherFields(line []byte) (exact []byte, fields map[string]string, err error
 		}
 		fields[key] = text
 	}
-	return exact, fields, nil
-}
-
-// textRange is where the text of a string is, without its quotes.
-type textRange struct{ from, to int }
-
-// otherKeys are the keys at the first level of an object that are not written as those of a task are. The object may be broken.
-func otherKeys(line []byte) (keys []textRange) {
-	depth, isKey := 0, false
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '{', '[':
-			depth++
-			isKey = depth == 1
-		case '}', ']':
-			depth--
-		case ',':
-			isKey = depth == 1
-		case '"':
-			from := i + 1
-			for i++; i < len(line) && line[i] != '"'; i++ {
-				if line[i] == '\\' {
-					i++
-				}
-			}
-			if isKey && i < len(line) && !slices.Contains(jsonKeys, string(line[from:i])) {
-				keys = append(keys, textRange{from, i})
-			}
-			isKey = false
-		}
+	if isExact {
+		return line, fields, nil
 	}
-	return keys
+	exact, err = json.Marshal(all)
+	return exact, fields, err
 }
 
 // jsonColumn is where decoding has failed.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // Begun says how a task was begun.
@@ -73,29 +75,38 @@ type parsed struct {
 	index int
 }
 
-// parseRecord reads a line. One that Belay has written is not decoded as a whole, only what stands before how the task was begun: with a
-// hundred thousand of them the first task must still start at once.
+// parseRecord reads a line. One that Belay has written is not decoded as a whole: with a hundred thousand of them the first task must still
+// start at once.
 func parseRecord(line []byte) (p parsed, ok bool) {
-	begin, _, isOurs := bytes.Cut(line, []byte(`,"begun":`))
-	if isOurs && bytes.HasSuffix(line, []byte("}")) {
-		if p, ok = decodeRecord(append(bytes.Clone(begin), '}')); ok {
-			return p, endsAs(line, p.hash)
+	r, plain := parseStart(line)
+	if !plain {
+		r = Record{}
+		if json.Unmarshal(line, &r) != nil || r.Task == "" || r.End != "" && r.End != r.Hash {
+			return p, false
 		}
-	}
-	return decodeRecord(line)
-}
-
-func decodeRecord(line []byte) (p parsed, ok bool) {
-	var r Record
-	if json.Unmarshal(line, &r) != nil || r.Task == "" || r.End != "" && r.End != r.Hash {
-		return p, false
 	}
 	if r.Escaped {
 		r.Task = unescapeID(r.Task)
 	}
 	hash, ok := ParseHash(r.Hash)
 	state, known := parseState(r.State)
-	return parsed{r.Task, hash, state, r.Cost, r.Index}, ok && known
+	return parsed{r.Task, hash, state, r.Cost, r.Index}, ok && known && endsAs(line, hash)
+}
+
+// parseStart reads the beginning of a line as encode makes it, if its id has no escapes.
+func parseStart(line []byte) (r Record, ok bool) {
+	rest, isTask := bytes.CutPrefix(line, []byte(recordBegin))
+	id, rest, hasHash := bytes.Cut(rest, []byte(`","hash":"`))
+	hash, rest, hasState := bytes.Cut(rest, []byte(`","state":"`))
+	state, rest, hasCost := bytes.Cut(rest, []byte(`","cost_usd":`))
+	cost, rest, hasIndex := bytes.Cut(rest, []byte(`,"index":`))
+	digits := len(rest) - len(bytes.TrimLeft(rest, "0123456789"))
+	r = Record{Task: string(id), Hash: string(hash), State: string(state)}
+	var err, nerr error
+	r.Cost, err = strconv.ParseFloat(string(cost), 64)
+	r.Index, nerr = strconv.Atoi(string(rest[:digits]))
+	return r, isTask && hasHash && hasState && hasCost && hasIndex && err == nil && nerr == nil &&
+		bytes.HasSuffix(line, []byte("}")) && len(id) > 0 && !bytes.ContainsAny(id, `"\`) && utf8.Valid(id)
 }
 
 // endsAs reports whether a line ends as one of a task with that hash does, or as one of an earlier version.

@@ -24,38 +24,21 @@ func (l *Ledger) settle() error {
 	there, err := os.Stat(l.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return l.restore()
+		os.MkdirAll(filepath.Dir(l.path), 0o700)
+		return l.adopt("was removed by another program; all results are written to it again")
 	case err != nil:
 		return err
 	case !os.SameFile(mine, there):
-		return l.adopt()
+		return l.adopt("was replaced by another program; the results that it lacked are written to it again")
 	case mine.Size() != l.size:
 		return l.reread()
 	}
 	return nil
 }
 
-// restore writes all results again, because their file was removed. What was written to it is still there as long as it is open.
-func (l *Ledger) restore() error {
-	os.MkdirAll(filepath.Dir(l.path), 0o700)
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return l.adopt()
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(f, io.NewSectionReader(l.file, 0, l.size)); err != nil {
-		f.Close()
-		return err
-	}
-	l.use(f, l.size)
-	l.say(fmt.Sprintf("%s was removed by another program; all results are written to it again", l.path))
-	return nil
-}
-
-// adopt goes on with the file that has taken the place of the results, and appends those that it does not have.
-func (l *Ledger) adopt() error {
+// adopt goes on with the file that has taken the place of the results, or with a new one, and appends those that it does not have. What was written to the
+// one before is still there as long as it is open.
+func (l *Ledger) adopt(why string) error {
 	f, _, err := openResults(l.path)
 	if err != nil {
 		return l.rescue(err)
@@ -89,7 +72,7 @@ func (l *Ledger) adopt() error {
 		return err
 	}
 	l.use(f, l.size)
-	l.say(fmt.Sprintf("%s was replaced by another program; the results that it lacked are written to it again", l.path))
+	l.say(l.path + " " + why)
 	return nil
 }
 

@@ -9,7 +9,7 @@ package batch
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -62,11 +62,7 @@ func (t *Task) Texts() []string {
 type Hash uint64
 
 // String is the hash as the results have it.
-func (h Hash) String() string {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(h))
-	return hex.EncodeToString(b[:])
-}
+func (h Hash) String() string { return fmt.Sprintf("%016x", uint64(h)) }
 
 // ParseHash reads a hash.
 func ParseHash(text string) (Hash, bool) {

@@ -37,7 +37,7 @@ func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results strin
 	line := func(name, text string) { term.Printf(std.Out, "%-10s %s\n", name+":", text) }
 	estimate := estimate{prices: r.settings.Prices, past: readPast(r.settings.Name)}
 	shown, tasks := 0, 0
-	err := b.Pending(func(t *batch.Task) error {
+	err := b.Unfinished(func(t *batch.Task, _, _ bool) error {
 		tasks++
 		c, err := r.command(t)
 		if err != nil {
