@@ -217,12 +217,6 @@ func (a *attachment) copy(r *spool.Reader) (int64, error) {
 // spooledRuns are the detached runs whose output was not delivered yet.
 type spooledRuns []spool.Header
 
-// detachedRuns reads which runs are detached. What cannot be read is not what is asked for where others are shown too.
-func detachedRuns(s *state.State) spooledRuns {
-	headers, _ := s.Spools().List()
-	return headers
-}
-
 // has reports whether a run is detached.
 func (d spooledRuns) has(id string) bool {
 	return slices.ContainsFunc(d, func(h spool.Header) bool { return h.ID == id })

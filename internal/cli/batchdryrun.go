@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/printable"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -142,37 +140,27 @@ const lookBack = 64 << 20
 
 // readPast reads what earlier runs have cost, those of that name, and which models were used.
 func readPast(name string) (p past) {
-	s := &state.State{}
-	if s.Prepare() != nil {
-		return p
-	}
-	f, err := s.OpenLog()
+	s, err := openState()
 	if err != nil {
 		return p
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return p
-	}
-	from := max(info.Size()-lookBack, 0)
 	costs := map[string]float64{}
 	p.models = map[string]string{}
-	for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
+	s.Recent(lookBack, func(e journal.Entry) {
 		if e.Kind != "" {
-			continue
+			return
 		}
 		if e.Model != "" {
 			p.models[e.Profile] = e.Model
 		}
 		var used verdict.Usage
 		if name == "" || e.Name != name || json.Unmarshal(e.Usage, &used) != nil {
-			continue
+			return
 		}
 		if cost := price.Credible(used.CostUSD); cost != nil {
 			costs[e.Invocation] += *cost
 		}
-	}
+	})
 	p.costs = slices.Sorted(maps.Values(costs))
 	return p
 }

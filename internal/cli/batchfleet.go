@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/fleetpipe"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -243,7 +243,7 @@ func (f *fleetLine) show(list []fleetpipe.Running) {
 	f.mu.Unlock()
 	for _, c := range changes {
 		if c.job.Queued(c.of == nil); c.of != nil {
-			c.job.Reported(message.FleetDoing(c.of.Machine, c.of.Doing), c.of.Cost)
+			c.job.Reported(strings.TrimSpace(c.of.Doing+" on "+c.of.Machine), c.of.Cost)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +18,12 @@ import (
 
 // checkFleet refuses flags that mean nothing for tasks that run elsewhere.
 func (o *batchOptions) checkFleet() error {
-	switch {
-	case !o.fleet && o.dsn != "":
-		return usage(message.Error(message.NeedsFleet("--dsn")), "")
-	case !o.fleet && o.need != "":
-		return usage(message.Error(message.NeedsFleet("--needs")), "")
-	case !o.fleet && o.files != "":
-		return usage(message.Error(message.NeedsFleet("--files")), "")
-	case !o.fleet && o.expires != "":
-		return usage(message.Error(message.NeedsFleet("--expires")), "")
-	case !knownFiles(o.files):
+	for _, flag := range [][2]string{{"--dsn", o.dsn}, {"--needs", o.need}, {"--files", o.files}, {"--expires", o.expires}} {
+		if !o.fleet && flag[1] != "" {
+			return usage(message.Error(message.NeedsFleet(flag[0])), "")
+		}
+	}
+	if !knownFiles(o.files) {
 		return usage(message.Error(message.FilesUnknown("--files", o.files)), "")
 	}
 	_, err := o.expiry()
@@ -57,10 +54,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if err != nil {
 		return nil, err
 	}
-	job := fleetpipe.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Conceal: concealed(t, &c), Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
-	if job.Profile == "" {
-		job.Profile = r.given["profile"]
-	}
+	job := fleetpipe.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Conceal: concealed(t, &c), Profile: cmp.Or(t.Profile, r.given["profile"]), Flags: map[string]string{}, Tags: map[string]string{}}
 	pick, err := r.pick(t, c.dir)
 	if err != nil {
 		return nil, err
@@ -90,17 +84,11 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 			job.Flags["max-cost"] = fmt.Sprint(maxCost)
 		}
 	}
-	if name := t.Name; name != "" {
+	if name := cmp.Or(t.Name, l.settings.Name); name != "" {
 		job.Flags["name"] = name
-	} else if l.settings.Name != "" {
-		job.Flags["name"] = l.settings.Name
 	}
-	for key, value := range l.settings.Tags {
-		job.Tags[key] = value
-	}
-	for key, value := range t.Tags {
-		job.Tags[key] = value
-	}
+	maps.Copy(job.Tags, l.settings.Tags)
+	maps.Copy(job.Tags, t.Tags)
 	expires, err := r.options.expiry()
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/message"
 )
@@ -29,15 +28,5 @@ func (r *taskRunner) makeOutputDir(tasks string) error {
 	if err != nil {
 		return usage(message.Error(fmt.Sprintf("cannot write outputs to %s: %v", dir, pathless(err)), err), "")
 	}
-	return nil
-}
-
-// keepOutput writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
-func keepOutput(job *batch.Job, o *batch.Outcome, res *belaytype.Result, dir string) error {
-	if err := job.SaveOutput(dir, o, res.Output.Reader); err != nil {
-		return err
-	}
-	res.Output.Close()
-	res.Output = nil
 	return nil
 }

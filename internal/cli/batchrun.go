@@ -23,12 +23,13 @@ import (
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
 // run runs the batch, and says how it stands and what has become of it.
 func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) error {
-	r.view = newBatchView(r, b, results, command)
+	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
 	s := r.prepareState()
@@ -359,7 +360,12 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *superv
 			o.Error = message.BatchWhy(o.Error, o.Stderr)
 		}
 		if dir := r.options.outputDir; dir != "" {
-			r.view.unsaved(job, keepOutput(job, &o, res, dir))
+			if err := job.SaveOutput(dir, &o, res.Output.Reader); err != nil {
+				r.view.unsaved(job, err) // it stays in the results
+			} else {
+				res.Output.Close()
+				res.Output = nil
+			}
 		}
 		o.Result = func(w io.Writer) error {
 			defer res.Output.Close()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +89,7 @@ func commandProfile(args []string) *agent.Descriptor {
 
 // load returns the settings for a profile.
 func (r *taskRunner) load(name string) (*loadedProfile, error) {
-	if name == "" {
-		name = generic.Name
-	}
+	name = cmp.Or(name, generic.Name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.loaded[name]; l != nil {
@@ -119,10 +118,7 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 	if c.args, err = r.template.Fill(t); err != nil {
 		return c, err
 	}
-	if c.dir = t.Cwd; c.dir == "" {
-		c.dir = r.given["cwd"]
-	}
-	c.env = r.env
+	c.dir, c.env = cmp.Or(t.Cwd, r.given["cwd"]), r.env
 	if len(t.Env) > 0 {
 		c.env = slices.Clone(c.env)
 		for name, value := range t.Env {
@@ -154,10 +150,7 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 // bind finds out what is known of the command of a task. An agent without its headless option is given that option, since no person is there to
 // answer it.
 func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
-	named := t.Profile
-	if named == "" {
-		named = r.given["profile"]
-	}
+	named := cmp.Or(t.Profile, r.given["profile"])
 	make := func() (p agent.Profile, err error) {
 		if named != "" {
 			return profile.Bind(named, c.args, c.env, c.dir)

@@ -32,10 +32,6 @@ type batchView struct {
 // toldFailures is how many failures are said as they happen: after that the table at the end has to do.
 const toldFailures = 20
 
-func newBatchView(r *taskRunner, b *batch.Batch, results string, command batchCommand) *batchView {
-	return &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
-}
-
 // begin says what is continued.
 func (v *batchView) begin() {
 	if warning := v.runner.settings.Warning(); warning != "" {

@@ -55,7 +55,7 @@ func (t *clientTarget) location() (clientfile.Location, error) {
 	}
 	l, err := client.Location(t.kind, clientfile.Scope(cmp.Or(t.scope, string(clientfile.User))))
 	if _, ok := errors.AsType[*clientfile.NoScope](err); ok {
-		return l, t.noScope(err)
+		return l, usage(message.Error(message.NoClientScope(t.client, t.scope), err), "use --scope user, --scope project or, for claude, --scope local")
 	}
 	return l, fail(err)
 }
@@ -77,16 +77,11 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 
 // noClient says that the client is missing, or is unknown.
 func (t *clientTarget) noClient() error {
-	switch {
-	case t.client == "":
-		return usage(message.Error("--client is missing"), message.ClientHint(clients(t.kind)))
+	err := errors.New("--client is missing")
+	if t.client != "" {
+		err = fmt.Errorf("there is no client %q", t.client)
 	}
-	return usage(message.Error(fmt.Sprintf("there is no client %q", t.client)), message.ClientHint(clients(t.kind)))
-}
-
-// noScope says that the client has no such scope.
-func (t *clientTarget) noScope(err error) error {
-	return usage(message.Error(message.NoClientScope(t.client, t.scope), err), "use --scope user, --scope project or, for claude, --scope local")
+	return usage(err, message.ClientHint(clients(t.kind)))
 }
 
 // readClientFile reads a file; nil if there is none.
@@ -107,12 +102,7 @@ type clientEdit struct {
 	clientfile.Edit
 	copied string // where the copy of the file is; empty if there is none
 	diff   string // what would change, if nothing is to be changed
-}
-
-// editError says at which step an edit has failed; the file is as it was.
-type editError struct {
-	step editStep
-	err  error
+	step   editStep
 }
 
 // editStep is a step of an edit.
@@ -124,18 +114,16 @@ const (
 	writeStep
 )
 
-func (e *editError) Error() string { return e.err.Error() }
-
-func (e *editError) Unwrap() error { return e.err }
-
-// edit edits a file, or finds out what would change. If the file is changed meanwhile, it is read and edited again. The error is an [*editError].
+// edit edits a file, or finds out what would change. If the file is changed meanwhile, it is read and edited again. With an error the file is as it was.
 func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (clientfile.Edit, error)) (e clientEdit, err error) {
 	for try := 1; ; try++ {
+		e.step = readStep
 		if e.file, err = readClientFile(l); err != nil || e.file == nil {
-			return e, stepError(readStep, err)
+			return e, err
 		}
+		e.step = changeStep
 		if e.Edit, err = how(e.file); err != nil {
-			return e, stepError(changeStep, err)
+			return e, err
 		}
 		switch {
 		case bytes.Equal(e.file.Text, e.After):
@@ -144,19 +132,13 @@ func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (c
 			e.diff = redact.Text(clientfile.Diff(l.Path, e.file.Text, e.After)) // headers of servers are credentials
 			return e, nil
 		}
+		e.step = writeStep
 		e.copied, err = e.file.Replace(e.After)
 		if !errors.Is(err, clientfile.ErrChanged) || try == editTries {
-			return e, stepError(writeStep, err)
+			return e, err
 		}
 		time.Sleep(rand.N(20 * time.Millisecond)) // so that it keeps no time with the client
 	}
-}
-
-func stepError(step editStep, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &editError{step, err}
 }
 
 // belayCommand is how a client calls this belay. In a file that others share it is the name alone, which each of them finds
@@ -220,13 +202,19 @@ func sayMissing(w io.Writer, file *clientfile.File) {
 	if n == 0 {
 		return
 	}
-	onPath := filepath.Base(gone) == gone
-	term.Line(w, message.BelayGone(entries(n, file.Location), gone, string(file.Kind), onPath, !onPath || !file.Shared()))
+	why, repair := "no longer exists", fmt.Sprintf("To repair it: belay %s install --client %s --scope %s", file.Kind, file.Client.Name, file.Scope)
+	if filepath.Base(gone) == gone {
+		why = "is not on the PATH"
+		if file.Shared() {
+			repair = "Put it there, for example with a link."
+		}
+	}
+	term.Line(w, fmt.Sprintf("Warning: %s %s %s, which %s. %s", entries(n, file.Location), message.Verb(n, "calls", "call"), gone, why, repair))
 }
 
-// entries are what messages say of hooks or servers of a file.
-func entries(n int, l clientfile.Location) message.Entries {
-	return message.Entries{N: n, What: noun(l.Kind), Client: l.Client.Name, Scope: string(l.Scope), Path: l.Path}
+// entries are hooks or servers of a file, in words.
+func entries(n int, l clientfile.Location) string {
+	return fmt.Sprintf("%s in the %s scope (%s)", message.Count(n, noun(l.Kind)), l.Scope, l.Path)
 }
 
 func noun(kind clientfile.Kind) string {

@@ -99,11 +99,7 @@ func completeGates() (list []string) {
 
 // completeRuns are the runs under way.
 func completeRuns() (list []string) {
-	records, err := openRecords()
-	if err != nil {
-		return nil
-	}
-	runs, _ := listRuns(records)
+	runs, _ := runsNow()
 	for _, r := range runs {
 		list = append(list, describeRun(r.ID, r.Command))
 	}
@@ -121,22 +117,11 @@ func completePast() (list []string) {
 	if err != nil {
 		return nil
 	}
-	f, err := s.OpenLog()
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	tail := make([]byte, min(info.Size(), 32<<10))
-	n, _ := f.ReadAt(tail, info.Size()-int64(len(tail)))
-	lines := strings.Split(string(tail[:n]), "\n")
+	var recent []journal.Entry
+	s.Recent(32<<10, func(e journal.Entry) { recent = append(recent, e) })
 	seen := map[string]bool{}
-	for _, line := range slices.Backward(lines) {
-		e := journal.Parse([]byte(line)).Entry
-		if e == nil || e.Kind != "" || e.Invocation == "" || seen[e.Invocation] {
+	for _, e := range slices.Backward(recent) {
+		if e.Kind != "" || e.Invocation == "" || seen[e.Invocation] {
 			continue
 		}
 		seen[e.Invocation] = true

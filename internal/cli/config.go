@@ -86,28 +86,18 @@ func places() (list []config.Shown) {
 	return list
 }
 
+// shownKinds are what stands before the names of what is no plain setting.
+var shownKinds = map[string]string{"rule": "rule: ", "profile": "profile ", "price": "price of ", "budget": "budget ", "fallback": "fallback ", "alert": "alert "}
+
 func writeConfig(w io.Writer, shown []config.Shown) error {
 	var rows [][]term.Piece
 	var ignored []string
 	for _, s := range shown {
-		name := s.Name
-		switch s.Kind {
-		case "rule":
-			name = "rule: " + s.Name
-		case "profile":
-			name = "profile " + s.Name
-		case "price":
-			name = "price of " + s.Name
-		case "budget":
-			name = "budget " + s.Name
-		case "fallback":
-			name = "fallback " + s.Name
-		case "alert":
-			name = "alert " + s.Name
-		case "ignored":
+		if s.Kind == "ignored" {
 			ignored = append(ignored, ignoredText(s))
 			continue
 		}
+		name := shownKinds[s.Kind] + s.Name
 		if s.Profile != "" {
 			name += " (" + s.Profile + ")"
 		}

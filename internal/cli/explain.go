@@ -84,24 +84,9 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if o.profile == "" && len(argv) == 0 {
 		o.profile = generic.Name
 	}
-	user, err := config.ReadUser()
+	judge, known, err := judgeOf(cmd, given, o.profile, argv)
 	if err != nil {
 		return err
-	}
-	known, err := profileFor(stdioOf(cmd), o.profile, argv, "")
-	if err != nil {
-		return err
-	}
-	s, rules, err := user.Load(given, nameOf(known))
-	if err != nil {
-		return err
-	}
-	runner, err := newRunner(s, rules, known)
-	if err != nil {
-		return err
-	}
-	if known == nil {
-		runner.Profile = guard(runner.Profile, o.profile, argv, "")
 	}
 	result := verdict.Outcome{Argv: argv}
 	if o.signal == "" {
@@ -126,10 +111,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 			return usage(err, "")
 		}
 	}
-	v := runner.Profile.Judge(result, time.Now())
-	if runner.Judge != nil {
-		v = runner.Judge(v, result, time.Now())
-	}
+	v := judge(result)
 	if o.save != "" {
 		saved := outcome.New(nameOf(known), result, v, verdict.Class(o.expect))
 		line, err := json.Marshal(saved)
@@ -155,6 +137,36 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		heading = ""
 	}
 	return nil
+}
+
+// judgeOf returns what says what an outcome of a command means, as belay run would, and what is known of the command.
+func judgeOf(cmd *cobra.Command, given config.Given, named string, argv []string) (func(verdict.Outcome) verdict.Verdict, agent.Profile, error) {
+	user, err := config.ReadUser()
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := profileFor(stdioOf(cmd), named, argv, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	s, rules, err := user.Load(given, nameOf(known))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := newRunner(s, rules, known)
+	if err != nil {
+		return nil, nil, err
+	}
+	if known == nil {
+		r.Profile = guard(r.Profile, named, argv, "")
+	}
+	return func(o verdict.Outcome) verdict.Verdict {
+		v := r.Profile.Judge(o, time.Now())
+		if r.Judge != nil {
+			v = r.Judge(v, o, time.Now())
+		}
+		return v
+	}, known, nil
 }
 
 // exitCodeIn reads an exit code. Those of Windows have 32 bits.

@@ -20,7 +20,7 @@ func handedOver() (list []*cobra.Command) {
 		case c.Name == belayd.Rehearse:
 			cmd = newRehearse(c)
 		case c.Parent:
-			cmd = newParent(c)
+			cmd = &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs, RunE: onlyHelp} // only shows what is below it
 			parents[c.Name] = cmd
 		default:
 			cmd = newHandedOver(c)
@@ -32,11 +32,6 @@ func handedOver() (list []*cobra.Command) {
 		}
 	}
 	return list
-}
-
-// newParent makes a command that others are below, and which only shows what they are.
-func newParent(c belayd.Command) *cobra.Command {
-	return &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs, RunE: onlyHelp}
 }
 
 // newHandedOver makes a command that passes the flags that were given, and the arguments, on to belayd.

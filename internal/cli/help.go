@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,11 +22,7 @@ func help(cmd *cobra.Command, _ []string) {
 	if cmd.Example != "" {
 		term.Text(w, cmd.Example+"\n\n")
 	}
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	term.Text(w, wrap(text)+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
+	term.Text(w, wrap(cmp.Or(cmd.Long, cmd.Short+"."))+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
 	if cmd.HasAvailableSubCommands() {
 		var rows []row
 		for _, c := range cmd.Commands() {
@@ -43,11 +40,7 @@ func help(cmd *cobra.Command, _ []string) {
 		printRows(w, "Topics", 12, rows)
 	}
 	for _, group := range slices.Concat([]string{batchGroup, laterGroup}, config.Groups, []string{"", belayd.Filters}) {
-		heading := group
-		if heading == "" {
-			heading = "Flags"
-		}
-		printRows(w, heading, 26, flagRows(cmd.LocalFlags(), group))
+		printRows(w, cmp.Or(group, "Flags"), 26, flagRows(cmd.LocalFlags(), group))
 	}
 	switch {
 	case !cmd.HasParent():

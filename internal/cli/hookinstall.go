@@ -74,7 +74,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
 	if err != nil {
-		return hooksNotEdited(l, err)
+		return hooksNotEdited(l, e.step, err)
 	}
 	file, edit := e.file, e.Edit
 	if file == nil {
@@ -115,7 +115,7 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 	}
 	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
 	if err != nil {
-		return hooksNotEdited(l, err)
+		return hooksNotEdited(l, e.step, err)
 	}
 	if e.file == nil {
 		term.Line(w, fmt.Sprintf("Nothing to undo: %s does not exist.", l.Path))
@@ -142,15 +142,14 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 }
 
 // hooksNotEdited says why a file of hooks was left as it is.
-func hooksNotEdited(l clientfile.Location, err error) error {
-	wrong, _ := errors.AsType[*editError](err)
-	switch wrong.step {
+func hooksNotEdited(l clientfile.Location, step editStep, err error) error {
+	switch step {
 	case readStep:
-		return &hintError{fail(wrong.err), "the file was not changed"}
+		return &hintError{fail(err), "the file was not changed"}
 	case changeStep:
-		return fail(message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err))
+		return fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
 	}
-	return fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, wrong.err), wrong.err))
+	return fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, err), err))
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.

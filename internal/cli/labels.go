@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/label"
@@ -36,11 +37,7 @@ func (f tagFlag) labels() (label.Labels, error) {
 
 // withoutLabels is an environment without those that it has.
 func withoutLabels(env []string) []string {
-	kept := make([]string, 0, len(env)+2)
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, label.NameVar+"=") && !strings.HasPrefix(kv, label.TagVar+"=") {
-			kept = append(kept, kv)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, label.NameVar+"=") || strings.HasPrefix(kv, label.TagVar+"=")
+	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -109,10 +110,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 
 // options reads the flags.
 func (f *mcpFlags) options(args []string) (mcp.Options, error) {
-	o := mcp.Options{Name: f.name, Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
-	if o.Name == "" {
-		o.Name = filepath.Base(args[0])
-	}
+	o := mcp.Options{Name: cmp.Or(f.name, filepath.Base(args[0])), Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
 	if f.url == "" && isAgent(args[0]) {
 		o.Timeout, o.MaxTimeout = agentCall, mcp.Never
 	}
@@ -239,12 +237,8 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 
 // serverEnviron is the environment for the server: our own settings are not for it.
 func serverEnviron(env []string) []string {
-	kept := make([]string, 0, len(env))
-	for _, kv := range env {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == state.DirVar || name == engine.ChargeVar {
-			kept = append(kept, kv)
-		}
-	}
-	return kept
+		return strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != state.DirVar && name != engine.ChargeVar
+	})
 }

@@ -68,7 +68,7 @@ func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
 		term.Line(w, fmt.Sprintf("no MCP servers in the %s scope (%s)", l.Scope, where))
 		return
 	}
-	term.Line(w, entries(len(rows), l.Location).String()+":")
+	term.Line(w, entries(len(rows), l.Location)+":")
 	for _, r := range rows {
 		term.Printf(w, "%-20s %s\n", r.Name, r.State)
 	}

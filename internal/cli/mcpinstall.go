@@ -103,7 +103,7 @@ Take belay out of one server:
 func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
 	e, err := t.edit(l, how)
 	if err != nil {
-		return nil, e.Edit, serversNotEdited(l, err)
+		return nil, e.Edit, serversNotEdited(l, e.step, err)
 	}
 	file, edit := e.file, e.Edit
 	if file == nil {
@@ -147,16 +147,15 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 }
 
 // serversNotEdited says why a configuration was left as it is.
-func serversNotEdited(l clientfile.Location, err error) error {
-	wrong, _ := errors.AsType[*editError](err)
+func serversNotEdited(l clientfile.Location, step editStep, err error) error {
 	none, unknown := errors.AsType[*clientfile.NoEntry](err)
 	switch {
-	case wrong.step == readStep:
-		return unreadable(l, message.FileUnchangedBecause, wrong.err)
+	case step == readStep:
+		return unreadable(l, message.FileUnchangedBecause, err)
 	case unknown:
 		return usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
 	}
-	return fail(message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err))
+	return fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
 }
 
 // unreadable says that a configuration cannot be read, or not understood.
@@ -186,7 +185,12 @@ func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.S
 			}
 		}
 		if n > 0 {
-			term.Line(w, message.ServersElsewhere(entries(n, l), state == clientfile.Installed, command))
+			how := "not behind"
+			if state == clientfile.Installed {
+				how = "behind"
+			}
+			term.Line(w, fmt.Sprintf("Note: %s %s %s belay. To change that: belay mcp %s --client %s --scope %s",
+				entries(n, l), message.Verb(n, "is", "are"), how, command, l.Client.Name, l.Scope))
 		}
 	}
 }

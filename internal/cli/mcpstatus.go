@@ -72,11 +72,7 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 
 // mcpServers are the servers of all living proxies that share this state directory.
 func mcpServers() ([]mcpServer, error) {
-	records, err := openRecords()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := listRuns(records)
+	runs, err := runsNow()
 	if err != nil {
 		return nil, err
 	}

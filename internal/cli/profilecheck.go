@@ -124,25 +124,13 @@ Details: docs/profiles.md.`,
 }
 
 func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) error {
-	user, err := config.ReadUser()
-	if err != nil {
-		return usage(err, "")
-	}
 	own, err := config.OwnProfile(name)
 	if err != nil {
 		return usage(err, "")
 	}
-	known, err := profileFor(stdioOf(cmd), name, []string{name}, "")
+	judge, _, err := judgeOf(cmd, nil, name, []string{name})
 	if err != nil {
 		return err
-	}
-	s, rules, err := user.Load(nil, name)
-	if err != nil {
-		return usage(err, "")
-	}
-	runner, err := newRunner(s, rules, known)
-	if err != nil {
-		return usage(err, "")
 	}
 	if len(paths) == 0 && own != nil && own.Outcomes != "" {
 		paths = []string{own.Outcomes}
@@ -157,12 +145,7 @@ func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) 
 	var list []checkedOutcome
 	differ := 0
 	for i := range saved {
-		o, now := saved[i].Outcome(), time.Now()
-		v := runner.Profile.Judge(o, now)
-		if runner.Judge != nil {
-			v = runner.Judge(v, o, now)
-		}
-		one := checkOutcome(&saved[i], v)
+		one := checkOutcome(&saved[i], judge(saved[i].Outcome()))
 		if !one.OK {
 			differ++
 		}
@@ -171,10 +154,7 @@ func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) 
 	if err := writeChecked(cmd.OutOrStdout(), list, differ, asJSON); err != nil {
 		return err
 	}
-	if differ > 0 {
-		return exit(1)
-	}
-	return nil
+	return exit(min(differ, 1))
 }
 
 func checkOutcome(saved *outcome.Saved, v verdict.Verdict) checkedOutcome {

@@ -71,7 +71,8 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			return err
 		}
 		runs = append(runs, left...)
-		detached := detachedRuns(state)
+		headers, _ := state.Spools().List() // what cannot be read is not what is asked for where others are shown too
+		detached := spooledRuns(headers)
 		over := detached.over(runs)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
 			say(cmd.ErrOrStderr(), "a killed belay left processes running. To end them: belay ps --reap")
@@ -181,11 +182,7 @@ the whole id, or as much of its beginning or end as is unique.`,
 		ValidArgsFunction: completed(completeRuns),
 		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			records, err := openRecords()
-			if err != nil {
-				return err
-			}
-			runs, err := listRuns(records)
+			runs, err := runsNow()
 			if err != nil {
 				return err
 			}
@@ -194,23 +191,14 @@ the whole id, or as much of its beginning or end as is unique.`,
 				if err != nil {
 					return err
 				}
-				said, err := cancelRun(r, "belay cancel")
-				if err != nil {
-					return err
+				if err := r.RequestStop(supervise.StopRequest{By: "belay cancel"}); err != nil {
+					return fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
 				}
-				term.Printf(cmd.OutOrStdout(), "%s\n", said)
+				term.Line(cmd.OutOrStdout(), message.Cancelled(shortID(r.ID), r.Command))
 			}
 			return nil
 		},
 	}
-}
-
-// cancelRun asks the owner of a run to stop it, and returns what to say of that. by is the command that does so.
-func cancelRun(r supervise.Record, by string) (string, error) {
-	if err := r.RequestStop(supervise.StopRequest{By: by}); err != nil {
-		return "", fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
-	}
-	return message.Cancelled(shortID(r.ID), r.Command), nil
 }
 
 // pickRun finds the one run that an id means.
@@ -241,12 +229,13 @@ func openState() (*state.State, error) {
 	return &state.State{Dir: dir, Prices: own}, nil
 }
 
-func openRecords() (supervise.Records, error) {
+// runsNow returns the runs under way of this user's state.
+func runsNow() ([]supervise.Record, error) {
 	state, err := openState()
 	if err != nil {
-		return supervise.Records{}, err
+		return nil, err
 	}
-	return state.Records(), nil
+	return listRuns(state.Records())
 }
 
 // listRuns returns the runs under way, oldest first.

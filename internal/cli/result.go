@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
-	"errors"
 	"io"
 
 	"github.com/belay-run/belay/belaytype"
@@ -20,8 +18,7 @@ import (
 func writeResult(w io.Writer, format string, r *belaytype.Result) error {
 	switch format {
 	case "json":
-		b := bufio.NewWriter(w)
-		return errors.Join(r.WriteJSON(b), b.Flush())
+		return encode(w, r)
 	case "text":
 		return r.WriteText(w)
 	}

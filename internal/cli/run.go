@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -268,9 +269,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
 	}
-	if s.BreakerFailures == 0 {
-		s.BreakerFailures = cliOf(known).BreakerFailures
-	}
+	s.BreakerFailures = cmp.Or(s.BreakerFailures, cliOf(known).BreakerFailures)
 	r.Gate = belaytype.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,13 +89,7 @@ func (s *status) inPlace(columns int) string {
 			parts[3] = ""
 		}
 	}
-	var shown []string
-	for _, part := range parts {
-		if part != "" {
-			shown = append(shown, part)
-		}
-	}
-	return strings.Join(shown, separator)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
 // plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool. It is empty if

@@ -54,7 +54,7 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 		t := &clientTarget{kind: l.Kind, dryRun: dryRun}
 		e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
 		if err != nil {
-			failed = errors.Join(failed, hooksNotEdited(l, err))
+			failed = errors.Join(failed, hooksNotEdited(l, e.step, err))
 			continue
 		}
 		if e.file == nil {

@@ -50,7 +50,11 @@ func (v *view) observe(e belaytype.Event) {
 		if v.status != nil {
 			v.status.restart() // here: when it is said that another attempt has started, that may already have told what it does
 		}
-		v.verbosely(message.Verdict(e.Verdict.Class, e.Verdict.Rule))
+		text := "verdict: " + string(e.Verdict.Class)
+		if e.Verdict.Rule != "" {
+			text += " (rule " + e.Verdict.Rule + ")"
+		}
+		v.verbosely(text)
 		if v.settings.Verbose {
 			io.Copy(v.stderr, e.Stderr.Reader())
 		}
@@ -221,6 +225,7 @@ func (v *view) done(r *belaytype.Result, err error) {
 	if v.stopping != nil {
 		v.stopping.Stop()
 	}
+	_, isRequested := errors.AsType[*stopRequested](err)
 	switch {
 	case r.Success:
 		if r.Attempts > 1 {
@@ -229,7 +234,7 @@ func (v *view) done(r *belaytype.Result, err error) {
 		if v.settings.MaxCost > 0 && r.Usage.CostUSD == nil && r.Usage.CostUnknown() {
 			v.say("the cost of this run is unknown, so --max-cost was not enforced. To see which models have a price: belay prices")
 		}
-	case isStopRequested(err) && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
+	case isRequested && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
 		v.line(r.Error)
 		v.continueWith(r)
 	case v.ownWords && r.Attempts == 1 && r.ChildCode >= 0 && !r.Silent && !stoppedByLimit(r):
@@ -261,12 +266,6 @@ func (v *view) done(r *belaytype.Result, err error) {
 // stoppedByLimit reports whether a run ended because a limit of Belay's was reached, of which the command knows nothing.
 func stoppedByLimit(r *belaytype.Result) bool {
 	return slices.Contains([]string{"timeout", "total-timeout", "stall", alert.RuleMaxCost, alert.RuleBudget}, r.Verdict.Rule)
-}
-
-// isStopRequested reports whether a run ended because another belay asked for that.
-func isStopRequested(err error) bool {
-	_, is := errors.AsType[*stopRequested](err)
-	return is
 }
 
 // continueWith says how to continue the session of an agent that was interrupted, if there is one.

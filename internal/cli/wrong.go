@@ -18,7 +18,7 @@ import (
 
 // wrongFlag explains what pflag refuses, and names the flag that was probably meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
-	see := message.UnknownFlagHint(nil, cmd.CommandPath())
+	see := message.See(cmd.CommandPath() + " --help")
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return usage(err, see)
@@ -29,14 +29,28 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	return usage(err, message.UnknownFlagHint(suggest(unknown.GetSpecifiedName(), names), cmd.CommandPath()))
+	if near := suggest(unknown.GetSpecifiedName(), names); len(near) > 0 {
+		see = "did you mean --" + strings.Join(near, ", --") + "? " + see
+	}
+	return usage(err, see)
 }
 
 // notACommand answers a word that stands where a command of belay should. A program is what is left out of `belay run --`, but
 // many commands of a machine are a letter away from one of belay's: stat, top.
 func notACommand(root *cobra.Command, word string) error {
 	_, notThere := supervise.Look(word, "")
-	return usage(message.Error(message.NoSuchCommand(word)), message.CommandHint(word, suggest(word, commandsOf(root)), notThere == nil))
+	near, hint := suggest(word, commandsOf(root)), message.See("belay --help")
+	switch {
+	case word == "version":
+		hint = message.DidYouMeanCommand("belay", []string{"--version"})
+	case len(near) > 0 && notThere == nil:
+		hint = fmt.Sprintf("did you mean belay %s? To run the program: belay run -- %s", near[0], word)
+	case notThere == nil:
+		hint = "to run it: belay run -- " + word
+	case len(near) > 0:
+		hint = message.DidYouMeanCommand("belay", near)
+	}
+	return usage(message.Error(message.NoSuchCommand(word)), hint)
 }
 
 // notHelp answers a word after belay help that is neither a command nor a topic.

@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -104,10 +103,12 @@ func checkGates() (list []Finding) {
 	for _, e := range entries {
 		if hold := e.State.Hold; hold.Live(now) {
 			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), fmt.Sprintf("%s is on hold until %s: %s", e.Key, now.Add(hold.Left(now)).Format(time.DateTime), hold.Reason))...)
-		} else if b := e.State.Breaker; b.Until.After(now) {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateOpened(e.Key, b.Until, b.Reason))...)
-		} else if b.Forced && b.Until.IsZero() {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateOpened(e.Key, time.Time{}, b.Reason))...)
+		} else if b := e.State.Breaker; b.Until.After(now) || b.Forced && b.Until.IsZero() {
+			when := "it is reset"
+			if !b.Until.IsZero() {
+				when = b.Until.Format(time.DateTime)
+			}
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), fmt.Sprintf("the breaker of %s is open until %s: %s", e.Key, when, b.Reason))...)
 		}
 	}
 	if len(list) == 0 {
@@ -123,7 +124,8 @@ func checkClock() []Finding {
 	if now.Year() < 2026 {
 		return One("clock", Wrong, clockFix(), fmt.Sprintf("set to %s, which is years behind", now.Format(time.DateTime)))
 	}
-	if last := lastWritten(); last.Sub(now) > time.Minute {
+	dir, _ := state.DefaultDir() // without one there is no log
+	if last := (&state.State{Dir: dir}).LastWritten(); last.Sub(now) > time.Minute {
 		return One("clock", Wrong, clockFix(), fmt.Sprintf("set to %s, but the newest entry of the log is %s later", now.Format(time.DateTime), term.Span(last.Sub(now))))
 	}
 	return One("clock", Fine, "", fmt.Sprintf("%s (%s)", now.Format(time.DateTime), now.Format("MST, -0700")))
@@ -134,33 +136,4 @@ func clockFix() string {
 		return "timedatectl status"
 	}
 	return ""
-}
-
-// lastWritten is the time in the last line of the log, or of the file if that is later; zero if there is none.
-func lastWritten() (last time.Time) {
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return last
-	}
-	f, err := (&state.State{Dir: dir}).OpenLog()
-	if err != nil {
-		return last
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return last
-	}
-	last = info.ModTime()
-	buf := make([]byte, min(info.Size(), 8<<10))
-	n, _ := f.ReadAt(buf, info.Size()-int64(len(buf)))
-	for text := range strings.Lines(string(buf[:n])) {
-		var e struct {
-			Timestamp time.Time `json:"timestamp"`
-		}
-		if json.Unmarshal([]byte(text), &e) == nil && e.Timestamp.After(last) {
-			last = e.Timestamp
-		}
-	}
-	return last
 }

@@ -63,12 +63,3 @@ func clause(name string, class verdict.Class) string {
 func speaksForItself(class verdict.Class) bool {
 	return class == verdict.RateLimit || class == verdict.UsageLimit || class == verdict.Overloaded
 }
-
-// Verdict names the class and the rule of a failure as the log has them, for --verbose.
-func Verdict(class verdict.Class, rule string) string {
-	text := "verdict: " + string(class)
-	if rule != "" {
-		text += " (rule " + rule + ")"
-	}
-	return text
-}

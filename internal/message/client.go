@@ -31,29 +31,6 @@ func FileUnchangedBecause(path string, err error) string {
 // HookByHand says how to put belay in front of a hook.
 func HookByHand() string { return "put 'belay hook --' in front of a command by hand" }
 
-// Entries are the hooks or servers of a file.
-type Entries struct {
-	N                         int
-	What, Client, Scope, Path string // What is "hook" or "server"
-}
-
-func (e Entries) String() string {
-	return fmt.Sprintf("%s in the %s scope (%s)", Count(e.N, e.What), e.Scope, e.Path)
-}
-
-// BelayGone says that hooks or servers call a belay that is not there. install says whether another installation repairs that.
-func BelayGone(e Entries, belay, command string, onPath, install bool) string {
-	why := "no longer exists"
-	if onPath {
-		why = "is not on the PATH"
-	}
-	repair := "Put it there, for example with a link."
-	if install {
-		repair = fmt.Sprintf("To repair it: belay %s install --client %s --scope %s", command, e.Client, e.Scope)
-	}
-	return fmt.Sprintf("Warning: %s %s %s, which %s. %s", e, Verb(e.N, "calls", "call"), belay, why, repair)
-}
-
 // ServersHint names the server that was probably meant, or those that there are.
 func ServersHint(near string, known []string) string {
 	switch {
@@ -68,15 +45,4 @@ func ServersHint(near string, known []string) string {
 // NotUnderstood says that a configuration is not what it should be.
 func NotUnderstood(path string, err error) string {
 	return fmt.Sprintf("%s cannot be understood: %v", path, err)
-}
-
-// ServersElsewhere says that there are servers in another scope too. behind says that these are behind belay, command what would change
-// that.
-func ServersElsewhere(e Entries, behind bool, command string) string {
-	not := "not "
-	if behind {
-		not = ""
-	}
-	return fmt.Sprintf("Note: %s %s %sbehind belay. To change that: belay mcp %s --client %s --scope %s",
-		e, Verb(e.N, "is", "are"), not, command, e.Client, e.Scope)
 }

@@ -3,7 +3,6 @@ package message
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // CLIMissing says that a CLI is not installed.
@@ -21,15 +20,6 @@ func CLIVersion(path, version, tested string) string {
 // CLISilent says that a CLI does not tell its version.
 func CLISilent(path string, err error) string {
 	return fmt.Sprintf("cannot get the version of %s: %v", path, err)
-}
-
-// GateOpened says that the breaker of a gate is open; until is zero if that is until a reset.
-func GateOpened(key string, until time.Time, reason string) string {
-	when := "it is reset"
-	if !until.IsZero() {
-		when = until.Format(time.DateTime)
-	}
-	return fmt.Sprintf("the breaker of %s is open until %s: %s", key, when, reason)
 }
 
 // OthersCanRead says that other users can read what Belay keeps.

@@ -61,14 +61,6 @@ func FleetResultTooLarge(mib int, err error) string {
 	return fmt.Sprintf("the command has ended, but its result of about %d MiB cannot be carried: %v", mib, err)
 }
 
-// FleetDoing says what a machine is doing.
-func FleetDoing(machine, doing string) string {
-	if doing == "" {
-		return "on " + machine
-	}
-	return fmt.Sprintf("%s on %s", doing, machine)
-}
-
 // FleetKeyWithdrawn says that the key of a submitter is not valid.
 func FleetKeyWithdrawn(name string) string {
 	return fmt.Sprintf("the key of the submitter %s was withdrawn, or is not of this fleet", name)

@@ -2,7 +2,6 @@ package message
 
 import (
 	"fmt"
-	"strings"
 )
 
 // AsIn shows an example.
@@ -20,32 +19,8 @@ func TakesNoArguments(command, got string) string {
 	return text
 }
 
-// UnknownFlagHint names the flags that were probably meant.
-func UnknownFlagHint(near []string, command string) string {
-	see := See(command + " --help")
-	if len(near) == 0 {
-		return see
-	}
-	return "did you mean --" + strings.Join(near, ", --") + "? " + see
-}
-
 // NoSuchCommand says that there is no command of that name.
 func NoSuchCommand(word string) string { return fmt.Sprintf("there is no command %q", word) }
-
-// CommandHint says what was probably meant by a word that is not a command of belay: one that is, or a program.
-func CommandHint(word string, near []string, program bool) string {
-	switch {
-	case word == "version":
-		return DidYouMeanCommand("belay", []string{"--version"})
-	case len(near) > 0 && program:
-		return fmt.Sprintf("did you mean belay %s? To run the program: belay run -- %s", near[0], word)
-	case program:
-		return "to run it: belay run -- " + word
-	case len(near) > 0:
-		return DidYouMeanCommand("belay", near)
-	}
-	return See("belay --help")
-}
 
 // DidYouMeanCommand names the commands that were probably meant.
 func DidYouMeanCommand(before string, near []string) string {

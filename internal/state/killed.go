@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -125,28 +124,18 @@ const maxLookBack = 64 << 20
 
 // Lines are the lines that the log has of a run. It is read from its end, as far back as the run reaches.
 func (s *State) Lines(rec supervise.Record) (lines []journal.Entry) {
-	f, err := s.OpenLog()
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
 	for size := int64(1 << 20); ; size *= 4 {
-		from := max(info.Size()-size, 0)
 		lines = nil
 		var first journal.Time
-		for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
+		whole := s.Recent(size, func(e journal.Entry) {
 			if first.IsZero() {
 				first = e.Timestamp
 			}
 			if e.Invocation == rec.ID && e.Kind == "" {
 				lines = append(lines, e)
 			}
-		}
-		if from == 0 || size >= maxLookBack || first.Before(rec.Started) {
+		})
+		if whole || size >= maxLookBack || first.Before(rec.Started) {
 			return lines
 		}
 	}

@@ -56,14 +56,9 @@ func isSession(name, id string) bool {
 
 // isFileName reports whether a name can be part of a file's name: letters and digits of ASCII, - and _, and not too many.
 func isFileName(name string) bool {
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxName
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, func(c rune) bool {
+		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_')
+	})
 }
 
 // SaveSession puts a session on record, in place of what was there.

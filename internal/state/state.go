@@ -5,9 +5,11 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
@@ -97,6 +99,33 @@ func (s *State) LogPath() string { return filepath.Join(s.Dir, "log.jsonl") }
 
 // OpenLog opens the log of all attempts for reading.
 func (s *State) OpenLog() (*os.File, error) { return safefile.OpenOwn(s.LogPath(), os.O_RDONLY) }
+
+// Recent calls a function for each entry in the last bytes of the log, about so many. whole says that there are no others.
+func (s *State) Recent(bytes int64, each func(journal.Entry)) (whole bool) {
+	f, err := s.OpenLog()
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	from := max(info.Size()-bytes, 0)
+	for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
+		each(e)
+	}
+	return from == 0
+}
+
+// LastWritten is the latest time in the last lines of the log, or that of the file if it is later; zero if there is none.
+func (s *State) LastWritten() (last time.Time) {
+	if info, err := os.Stat(s.LogPath()); err == nil {
+		last = info.ModTime()
+	}
+	s.Recent(8<<10, func(e journal.Entry) { last = latest(last, e.Timestamp.Time) })
+	return last
+}
 
 // Log is the log of all attempts. onLarge, if not nil, is told when it has grown too large.
 func (s *State) Log(onLarge func(path string)) journal.Log {

@@ -49,7 +49,11 @@ func (s *State) sweep(now time.Time) {
 	sweepDir(s.Scopes().Dir, now, removeSlot, "*.slot")
 	s.Spools().Prune(now.Add(-spool.KeptFor), false)
 	tmp := os.TempDir()
-	names, _ := temporaryNames(tmp)
+	entries, _ := os.ReadDir(tmp)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
 	sweepNames(tmp, names, now, removeNameless, "belay-held-", "belay-hook-", "belay-alert-")
 	sweepNames(tmp, names, now, removeRehearsal, "belay-rehearsal-")
 }
@@ -76,19 +80,6 @@ func sweepNames(dir string, names []string, now time.Time, remove func(path stri
 			remove(path)
 		}
 	}
-}
-
-// temporaryNames reads the names in the directory of temporary files, which all users may share.
-func temporaryNames(dir string) ([]string, error) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, err
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
 }
 
 // removeFile removes a temporary file. What belongs to another user stays, and so does a file that has another name, which
