@@ -22,6 +22,16 @@ var seamed = sync.OnceValues(func() (string, error) {
 	return path, built.Program{Package: "cmd/belay", Clock: true}.As(path)
 })
 
+// seamedBelay is belay with a clock that can be set.
+func seamedBelay(t *testing.T) string {
+	t.Helper()
+	path, err := seamed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // jumpCase is a run during which the clock is set.
 type jumpCase struct {
 	before    []string // arguments of a belay that is run before

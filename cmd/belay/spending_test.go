@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/belay-run/belay/internal/built"
 )
 
 // dear is an act of claude that makes so many model calls at $0.165, each with a tool, and then answers. It puts each call on record in the file
@@ -134,94 +132,6 @@ func TestSpending_Batch(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "costs", "*.json")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-}
-
-// What runs inside a run counts towards its limits, also below a script and through gh.
-func TestSpending_Nested(t *testing.T) {
-	t.Parallel()
-	r := newRun(t, 0)
-	// The fourth call of each outer run reaches the limit, and its tool goes on until it is stopped.
-	r.play("claude", dear(2, `[ $(($(wc -l < "$PLAY/served") % 4)) != 0 ] || { sleep 300 & wait; }`))
-	inner := "belay-plain run --no-gate -- claude -p hi"
-	script := inner + "; echo first $?; " + inner + "; echo second $?; " + inner + "; echo third $?"
-	if err := built.WriteFile(filepath.Join(r.dir, "players", "gh"), []byte("#!/bin/sh\n"+script+"\n")); err != nil {
-		t.Fatal(err)
-	}
-	for name, command := range map[string][]string{"a script": {"sh", "-c", script}, "gh": {"gh", "api", "user"}} {
-		out, err := r.command("belay-plain", append([]string{"run", "--max-cost", "0.5", "--budget", "day=100/day", "--"}, command...)...).Output()
-		// Two calls, then two more of which the second reaches the limit, then nothing.
-		if err != nil || !strings.Contains(string(out), "first 0\n") || !strings.Contains(string(out), "second 1\n") || !strings.Contains(string(out), "third 1\n") {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
-	}
-	if b := r.budget("day"); math.Abs(b.Spent-8*perCall) > 1e-6 {
-		t.Errorf("%+v", b)
-	}
-	if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "costs", "*.json")); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
-// A budget opens again at midnight in the user's zone, on days of 23 and of 25 hours too.
-func TestSpending_OpensAtMidnight(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds belay with the clock seam")
-	}
-	t.Parallel()
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Skip(err)
-	}
-	belay := seamedBelay(t)
-	for name, day := range map[string]time.Time{ // the last one before the clock is set
-		"23 hours": time.Date(2027, 3, 28, 0, 10, 0, 0, berlin),
-		"25 hours": time.Date(2027, 10, 31, 0, 10, 0, 0, berlin),
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRun(t, 0)
-			r.play("claude", "begin; result 0.3 10 1 10 1")
-			offset := filepath.Join(r.dir, "offset")
-			r.env = append(r.env, "TZ=Europe/Berlin", "BELAY_TEST_CLOCK="+offset)
-			at := func(now time.Time) {
-				t.Helper()
-				if err := os.WriteFile(offset, []byte(time.Until(now).String()+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			run := func(want int) string {
-				t.Helper()
-				cmd := r.command("belay", "run", "--no-gate", "--budget", "x=0.3/day", "--output-format", "json", "--", "claude", "-p", "hi")
-				cmd.Path = belay
-				out, err := cmd.Output()
-				if cmd.ProcessState.ExitCode() != want {
-					t.Errorf("%v, want exit code %d: %s", err, want, out)
-				}
-				return string(out)
-			}
-			next := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, berlin)
-			at(day)
-			run(0)
-			if out := run(75); !strings.Contains(out, `"retry_at":"`+next.UTC().Format(time.RFC3339)+`"`) {
-				t.Errorf("opens at %v: %s", next, out)
-			}
-			at(next.Add(-20 * time.Minute))
-			run(75)
-			at(next.Add(time.Second))
-			run(0)
-			at(day.Add(time.Hour)) // the clock is set back
-			run(75)
-		})
-	}
-}
-
-// seamedBelay is belay with a clock that can be set.
-func seamedBelay(t *testing.T) string {
-	t.Helper()
-	path, err := seamed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // A run whose cost is not known is done all the same, and says that its limit was not kept.

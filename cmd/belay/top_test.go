@@ -369,7 +369,7 @@ func TestTop_SpendsAsStatsDoes(t *testing.T) {
 	if text := r.says("top"); !strings.Contains(text, "1 running") || !strings.Contains(text, "claude") {
 		t.Errorf("the screen is:\n%s", text)
 	}
-	var now struct {
+	type view struct {
 		Runs []struct {
 			State, Activity string
 			Tokens          int
@@ -384,14 +384,13 @@ func TestTop_SpendsAsStatsDoes(t *testing.T) {
 			Estimated              int     `json:"estimated_costs"`
 		}
 	}
-	r.ask(&now, "top", "--json")
+	now := asked[view](r, "top")[0]
 	if len(now.Runs) != 1 || now.Runs[0].Tokens != 110 || now.Runs[0].Activity != "tool Read" || now.Gates == nil || now.Budgets == nil {
 		t.Errorf("%+v", now)
 	}
 	working.cmd.Process.Signal(syscall.SIGTERM)
 	working.ends(t, 143)
-	r.ask(&now, "top", "--json")
-	var stats struct {
+	type stats struct {
 		Total struct {
 			Invocations, Succeeded, Attempts int
 			Usage                            struct {
@@ -403,8 +402,7 @@ func TestTop_SpendsAsStatsDoes(t *testing.T) {
 			Estimated int `json:"estimated_costs"`
 		}
 	}
-	r.ask(&stats, "stats", "--since", "today", "--json")
-	s, today := stats.Total, now.Today
+	s, today := asked[stats](r, "stats", "--since", "today")[0].Total, asked[view](r, "top")[0].Today
 	if today.Runs != s.Invocations || today.Failed != s.Invocations-s.Succeeded || today.Attempts != s.Attempts || today.Input != s.Usage.Input ||
 		today.Output != s.Usage.Output || today.Cost != s.Usage.Cost || today.Unknown != s.Unknown || today.Estimated != s.Estimated || today.Runs != 4 {
 		t.Errorf("top says %+v, stats %+v", today, s)

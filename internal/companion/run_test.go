@@ -75,6 +75,7 @@ func seedRecord(t *testing.T) {
 			Error: "API Error: 529", Rule: "overloaded", ExitCode: 1, WaitTime: 2, ResponseTime: 1, Session: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Model: "opus"},
 		{Timestamp: at(3), Invocation: "run-aaaaaaaa", Profile: "claude", Command: "claude", Attempt: 2, Status: journal.Success, BelayCode: &zero, ResponseTime: 1.5,
 			Session: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Model: "opus", Requests: 2, Usage: json.RawMessage(`{"input_tokens":1200,"output_tokens":34,"total_cost_usd":0.25}`),
+			FirstToken: 0.25, InnerRetries: 1, Parent: "run-00000000", Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 			Tools: []journal.Tool{{Name: "Bash", Count: 3, Time: 0.5}}},
 		{Timestamp: at(10), Invocation: "run-bbbbbbbb", Profile: "generic", Command: "curl", Attempt: 1, Status: journal.Error, ErrorType: verdict.Network,
 			Error: "connection reset", Rule: "network", ExitCode: 5, BelayCode: &five, ResponseTime: 0.5, Gate: "api"},
@@ -97,7 +98,8 @@ func TestRun_Questions(t *testing.T) {
 	}
 	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
 	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, retried", "WAITED", "2s")
-	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2\n")
+	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2",
+		"parent     run-00000000\n", "trace      00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n", "(first token after 250ms)", "(the command itself retried once)")
 	asked(t, "log", "--invocation=bbbbbbbb", "--").is(0, "result     network, exit code 5\n", "gate       api\n")
 	asked(t, "log", "--", "aaaaaaaa", "bbbbbbbb").is(2, "belay log takes the id of one run, not 2")
 	asked(t, "log", "--", "nothing").is(2, `no run has the id "nothing"; see: belay log`)

@@ -39,3 +39,21 @@ func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
 		}
 	})
 }
+
+// Belay's own exit code is beside the command's where they differ.
+func TestExitCodes(t *testing.T) {
+	for want, tt := range map[string]struct {
+		belay   *int
+		command int
+	}{
+		"exit code 3":                             {nil, 3},
+		"exit code 0":                             {new(0), 0},
+		"exit code 75; the command has none":      {new(75), -1},
+		"exit code 124; the command's own is 143": {new(124), 143},
+		"exit code 1; the command's own is 0":     {new(1), 0},
+	} {
+		if got := message.ExitCodes(tt.belay, tt.command); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
