@@ -23,11 +23,11 @@ import (
 )
 
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
-// every ending of run, hook and mcp, of a batch and of a detached run; in make test with every seventh pair of run, and fewer
+// every ending of run, hook and mcp, of a batch and of a detached run; in make test with every eleventh pair of run, and fewer
 // of the others, which start a command as run does. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
 func TestTrees(t *testing.T) {
 	// Most of the time each tree waits.
-	playTrees(t, 24, "", map[string]int{"run": 7, "hook": 11, "mcp": 11, "batch": 17, "detached": 17})
+	playTrees(t, 24, "", map[string]int{"run": 11, "hook": 11, "mcp": 11, "batch": 17, "detached": 17})
 }
 
 // playTrees plays the trees of some hosts, so many at the same time. In make test it is one of so many pairs of shape and ending.
@@ -99,6 +99,7 @@ type treeCell struct {
 	pids     map[int]string // and when each was started
 	stands   bool           // the tree stood before it was ended
 	late     bool
+	code     int // that belay has ended with
 	said     []byte
 }
 
@@ -149,6 +150,9 @@ func (c *treeCell) play() (left []proc, err error) {
 	late.Stop()
 	if c.ending.name == "KILL" && err == nil {
 		err = c.reap()
+	}
+	if c.ending.code != 0 && err == nil && c.code != c.ending.code {
+		err = fmt.Errorf("belay ended with %d, want %d", c.code, c.ending.code)
 	}
 	left = c.living()
 	for _, p := range left {
@@ -262,7 +266,7 @@ func (c *treeCell) record(state string) (pid int, id string) {
 // await waits for the end of belay.
 func (c *treeCell) await() {
 	if c.host != "detached" {
-		c.cmd.Wait()
+		c.code = shellCode(c.cmd.Wait())
 		return
 	}
 	within(2*testTimeout, func() bool { return c.owner == 0 || startOf(c.owner) == "" })

@@ -78,6 +78,7 @@ type treeEnding struct {
 	flags []string
 	then  string
 	end   func(c *treeCell) // once the tree stands; nil if belay ends it by itself
+	code  int               // that belay then ends with; 0 if that is not looked at
 	pty   bool
 }
 
@@ -85,15 +86,19 @@ type treeEnding struct {
 var treeEndings = map[string][]treeEnding{
 	"run": {
 		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
-		{name: "Failure", flags: []string{"--timeout", "10m"}, then: untilTold + `exit 3`, end: (*treeCell).tell},
-		{name: "Timeout", flags: []string{"--timeout", "1"}, then: stays},
-		{name: "Stall", flags: []string{"--stall-timeout", "1"}, then: stays},
-		{name: "TERM", then: stays, end: signalled("TERM")},
-		{name: "INT", then: stays, end: signalled("INT")},
-		{name: "HUP", then: stays, end: signalled("HUP")},
+		{name: "Failure", flags: []string{"--timeout", "10m"}, then: untilTold + `exit 3`, end: (*treeCell).tell, code: 3},
+		{name: "Timeout", flags: []string{"--timeout", "1"}, then: stays, code: 124},
+		{name: "TimeoutRetried", flags: []string{"--timeout", "1", "--retry-timeouts", "1", "--base-delay", "0"}, then: stays, code: 124},
+		{name: "TotalTimeout", flags: []string{"--total-timeout", "1"}, then: stays, code: 124},
+		{name: "Stall", flags: []string{"--stall-timeout", "1"}, then: stays, code: 124},
+		{name: "TERM", then: stays, end: signalled("TERM"), code: 143},
+		{name: "TERMHeld", flags: []string{"--max-retries", "3", "--stream"}, then: stays, end: signalled("TERM"), code: 143},
+		{name: "INT", then: stays, end: signalled("INT"), code: 130},
+		{name: "HUP", then: stays, end: signalled("HUP"), code: 129},
+		{name: "Cancel", then: stays, end: (*treeCell).cancel, code: 143},
 		{name: "KILL", then: stays, end: (*treeCell).kill},
 		{name: "CtrlC", flags: []string{"--reap"}, then: stays, end: (*treeCell).ctrlC, pty: true},
-		{name: "GroupTERM", then: stays, end: (*treeCell).signalGroup},
+		{name: "GroupTERM", then: stays, end: (*treeCell).signalGroup, code: 143},
 	},
 	"batch": {
 		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
