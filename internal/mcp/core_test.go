@@ -345,6 +345,20 @@ func TestCore_Timeout(t *testing.T) {
 		w.answers(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 		w.has("the endless one", w.got(), `"id":3,"result"`)
 	})
+	// Progress is a sign of life, but not for ever.
+	in(t, Options{Timeout: 5 * time.Second, MaxTimeout: 13 * time.Second}, func(w *workbench) {
+		w.handshake()
+		w.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":5}}}`)
+		for range 3 {
+			w.pass(4 * time.Second)
+			w.answers(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":1}}`)
+		}
+		if got := w.got(); strings.Contains(got, `"id":1`) {
+			t.Error(got)
+		}
+		w.pass(2 * time.Second)
+		w.has("too long in all", w.got(), `"id":1,"result"`, `"isError":true`)
+	})
 }
 
 // A busy server is not a hung one: it has as long as a call to give a sign of life, and calls wait meanwhile.

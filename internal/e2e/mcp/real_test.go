@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func TestReal_Servers(t *testing.T) {
 					t.Errorf("round %d: %+v, %v", round, res, err)
 				}
 				for _, pid := range children(s.cmd.Process.Pid) {
-					kill9(pid)
+					syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}
 		})

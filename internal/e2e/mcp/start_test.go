@@ -3,13 +3,10 @@
 package mcp_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -77,82 +74,5 @@ func TestStart_Wrapper(t *testing.T) {
 	}
 	for i := range 4 {
 		s.echo(session, fmt.Sprint("after ", i))
-	}
-}
-
-// A server that takes no notice of the end of its input is ended all the same, and soon.
-func TestEnd_ServerIgnoresEOF(t *testing.T) {
-	s := newStage(t)
-	cmd := s.belay("ignores EOF")
-	r := s.raw(cmd)
-	r.open("2025-11-25")
-	begin := time.Now()
-	r.in.Close()
-	select {
-	case <-r.eof:
-	case <-time.After(testTimeout):
-		t.Fatal("it does not end")
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	if took := time.Since(begin); took > time.Minute {
-		t.Errorf("that took %v", took)
-	}
-}
-
-// What was asked before the client closed its side is answered.
-func TestEnd_CallsUnderWayAreAnswered(t *testing.T) {
-	s := newStage(t)
-	r := s.raw(s.belay("plain"))
-	r.open("2025-11-25")
-	r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"n":300}}}`)
-	r.in.Close()
-	<-r.eof
-	if n := r.answers()["1"]; n != 1 {
-		t.Errorf("answered %d times", n)
-	}
-}
-
-// The process that started us may end us; all of the server ends too. A client that no longer reads does not change that.
-func TestEnd_Terminated(t *testing.T) {
-	for name, reads := range map[string]bool{"ClientReads": true, "ClientDoesNot": false} {
-		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			cmd := s.belay("ignores EOF")
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			lines := bufio.NewReader(out)
-			fmt.Fprintln(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
-			if _, err := lines.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-			fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"big","arguments":{"n":5000000}}}`)
-			if _, err := lines.ReadByte(); err != nil { // the answer is on its way
-				t.Fatal(err)
-			}
-			if reads {
-				go io.Copy(io.Discard, lines)
-			}
-			cmd.Process.Signal(syscall.SIGTERM)
-			ended := make(chan error, 1)
-			go func() { _, err := cmd.Process.Wait(); ended <- err }()
-			select {
-			case <-ended:
-			case <-time.After(testTimeout):
-				t.Error("it does not end")
-				cmd.Process.Kill()
-			}
-		})
 	}
 }

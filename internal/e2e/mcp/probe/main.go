@@ -34,10 +34,6 @@ func main() {
 	case "dies at start":
 		fmt.Fprintln(os.Stderr, "no such database")
 		os.Exit(7)
-	case "dies soon": // once it has been asked anything
-		os.Stdin.Read(make([]byte, 1))
-		fmt.Fprintln(os.Stderr, "cannot go on")
-		os.Exit(9)
 	case "dies at the second start":
 		if _, err := os.Stat(os.Getenv("E2E_MCP_FLAG")); err == nil {
 			fmt.Fprintln(os.Stderr, "the lock is taken")
@@ -83,11 +79,8 @@ func main() {
 	}))
 	tool("big", nil, plain(func(in text) string { return strings.Repeat("x", in.N) }))
 	tool("fail", nil, func(context.Context, *mcp.CallToolRequest, text) (string, error) { return "", errors.New("no luck") })
-	tool("sleep", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
+	tool("sleep", nil, func(ctx context.Context, _ *mcp.CallToolRequest, in text) (string, error) {
 		for end := time.Now().Add(time.Duration(in.N) * time.Millisecond); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			if in.Text == "progress" {
-				r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(time.Now().UnixMilli())})
-			}
 			if in.Text == "heed" && ctx.Err() != nil {
 				return "", ctx.Err()
 			}
@@ -111,13 +104,6 @@ func main() {
 			json.Unmarshal(r.Params.Arguments, &in)
 			return nil, &jsonrpc.Error{Code: int64(in.N), Message: in.Text}
 		})
-	tool("ask", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
-		res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: map[string]any{"type": "object"}})
-		if err != nil {
-			return "", err
-		}
-		return res.Action, nil
-	})
 	tool("grow", nil, plain(func(text) string { os.WriteFile(os.Getenv("E2E_MCP_FLAG"), nil, 0o600); os.Exit(1); return "" }))
 	if kind == "grows" {
 		if _, err := os.Stat(os.Getenv("E2E_MCP_FLAG")); err == nil {
@@ -127,21 +113,10 @@ func main() {
 	s.AddResource(&mcp.Resource{URI: "mem://a", Name: "a"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "mem://a", Text: "A"}}}, nil
 	})
-	tool("touch", nil, func(ctx context.Context, _ *mcp.CallToolRequest, _ text) (string, error) {
-		return "touched", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "mem://a"})
-	})
-	tool("log", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
-		//lint:ignore SA1019 older clients have it, and their log level has to survive a restart
-		return "logged", r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "debug", Data: in.Text})
-	})
 	if at := os.Getenv("E2E_MCP_LISTEN"); at != "" {
 		serve(s, kind, at)
 	}
-	err := s.Run(context.Background(), &mcp.StdioTransport{})
-	if kind == "ignores EOF" {
-		select {}
-	}
-	if err != nil {
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
