@@ -3,7 +3,6 @@ package belay_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -67,61 +66,6 @@ func TestInvocation_Kill(t *testing.T) {
 	inv.Kill()
 	if res, err := inv.Wait(); !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted || len(res.Left) > 0 {
 		t.Errorf("%v, %+v", err, res)
-	}
-}
-
-// An interrupt by the terminal leaves it to the command how it ends, and there is no further attempt.
-func TestInvocation_Interrupt(t *testing.T) {
-	t.Parallel()
-	r := belay.Runner{Policy: retry.Policy{MaxRetries: 5, BaseDelay: time.Hour, MaxDelay: time.Hour, MaxWait: retry.None}}
-	inv, err := r.Start(t.Context(), sh("exit 3"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiting := await[belay.Waiting](t, inv)
-	if waiting.Attempt != 1 || waiting.Of != 5 || waiting.Wait > time.Hour {
-		t.Errorf("%+v", waiting)
-	}
-	inv.Interrupt(&belay.Interrupt{Signal: 2, Name: "SIGINT"})
-	res, err := inv.Wait()
-	if got, ok := errors.AsType[*belay.Interrupt](err); !ok || got.Name != "SIGINT" || res.ExitCode != 130 || res.Attempts != 1 {
-		t.Errorf("%v, %+v", err, res)
-	}
-}
-
-// Each reader gets all that happens from its call on, and one that leaves takes nothing from the others.
-func TestInvocation_ManyReaders(t *testing.T) {
-	t.Parallel()
-	claude := scripted(t, begins+answers+"while [ ! -e \"$0.go\" ]; do sleep 0.02; done\n"+answers+succeeds)
-	inv, err := claude.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := inv.Events()
-	await[belay.AttemptStarted](t, inv) // a reader that leaves
-	second := inv.Events()
-	lines := make(chan int, 2)
-	for _, reader := range []func(func(belay.Event) bool){first, second} {
-		go func() {
-			n := 0
-			for e := range reader {
-				if _, ok := e.(belay.AgentEvent); ok {
-					n++
-				}
-			}
-			lines <- n
-		}()
-	}
-	if err := os.WriteFile(claude.Path+".go", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := inv.Wait(); err != nil {
-		t.Error(err)
-	}
-	got := []int{<-lines, <-lines}
-	slices.Sort(got)
-	if got[0] < 2 || got[1] != 4 {
-		t.Errorf("the readers got %v lines", got)
 	}
 }
 
