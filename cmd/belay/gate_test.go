@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -270,29 +269,6 @@ func TestGate_WaitersAreWoken(t *testing.T) {
 	}
 }
 
-// Ten want to run, three may. One that is killed makes room.
-func TestGate_MaxParallel(t *testing.T) {
-	t.Parallel()
-	r := newRun(t, 0)
-	script := `echo x > run.$$; sleep 0.4; ls run.* | wc -l >> counts; sleep 0.1; rm run.$$`
-	var jobs []*job
-	for i := range 10 {
-		jobs = append(jobs, r.job(fmt.Sprint(i), "--gate", "api", "--max-parallel", "3", "--", "sh", "-c", script))
-	}
-	for _, j := range jobs {
-		j.ends(t, 0)
-	}
-	counts := strings.Fields(r.file("counts"))
-	if len(counts) != 10 {
-		t.Errorf("%d of 10 have run", len(counts))
-	}
-	for _, n := range counts {
-		if n > "3" {
-			t.Errorf("%s at the same time", n)
-		}
-	}
-}
-
 func TestGate_KilledHolderOfASlot(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
@@ -324,50 +300,6 @@ func TestGate_KilledHolderOfAScope(t *testing.T) {
 				t.Error("it has not run")
 			}
 		})
-	}
-}
-
-// Five failed attempts over several processes open the breaker for all; two that succeed close it.
-func TestGate_Breaker(t *testing.T) {
-	t.Parallel()
-	var healthy atomic.Bool
-	var requests atomic.Int32
-	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		requests.Add(1)
-		if !healthy.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	r := newRun(t, 0)
-	// together makes calls at the same time that have to end with a code.
-	together := func(n, code int, flags ...string) {
-		t.Helper()
-		var all sync.WaitGroup
-		for range n {
-			all.Go(func() {
-				args := append([]string{"run", "--retry-on", "error: 503"}, flags...)
-				cmd := r.command("belay", append(append(args, "--"), getter(address)...)...)
-				if out, err := cmd.CombinedOutput(); shellCode(err) != code {
-					t.Errorf("%v: exit code %d, want %d\n%s", flags, shellCode(err), code, out)
-				}
-			})
-		}
-		all.Wait()
-	}
-	together(5, 22, "--gate", "api", "--max-retries", "0")
-	if text := r.gates(); !strings.Contains(text, " open ") || !strings.Contains(text, "server_error of ") {
-		t.Errorf("after five failures:\n%s", text)
-	}
-	together(5, 75, "--gate", "api", "--no-wait")
-	if n := requests.Load(); n != 5 {
-		t.Errorf("%d requests", n)
-	}
-
-	together(5, 22, "--gate", "quick", "--breaker-open", "1s", "--max-retries", "0")
-	healthy.Store(true)
-	together(4, 0, "--gate", "quick", "--breaker-open", "1s") // they wait for it, and for each other
-	if text := r.gates(); strings.Contains(text, "quick") {
-		t.Errorf("after four successes:\n%s", text)
 	}
 }
 

@@ -85,34 +85,15 @@ var projectAttacks = map[string]projectAttack{
 	}, says: "is ignored: it belongs to ", root: true},
 	"AboveRepository": {make: func(s *site, path string) { s.write(s.at(".belay.toml"), "timeout = \"1ns\"") }, says: "is ignored: it is above the root of the repository"},
 
-	// What it says. An unknown key stopped the command, max_retries had it repeated.
-	"MaxRetries":     {make: text("max_retries = 5"), says: ":1: max_retries is ignored: a project's file cannot turn on retries"},
-	"Preset":         {make: text("preset = \"aggressive\""), says: ":1: preset (max_retries) is ignored: a project's file cannot turn on retries"},
-	"RetryOnExit":    {make: text("retry_on_exit = [3]"), says: ":1: retry_on_exit is ignored: a project's file may not set this"},
-	"RetryOn":        {make: text("retry_on = \".\""), says: ":1: retry_on is ignored: a project's file may not set this"},
-	"RetryTimeouts":  {make: text("retry_timeouts = 5"), says: ":1: retry_timeouts is ignored: a project's file may only lower it"},
-	"ProfileRetries": {make: text("[profile.generic]\nmax_retries = 5"), says: ":2: max_retries is ignored: a project's file cannot turn on retries"},
-	"MaxCost":        {make: text("max_cost = 0.01"), says: ":1: max_cost is ignored: a project's file may not set this"},
-	"Budget":         {make: text("budget = \"x=0.01/day\""), says: ":1: budget is ignored: a project's file may not set this"},
-	"BudgetRules":    {make: text("[budget.x]\nlimit = 0.01"), says: "budget is ignored: a project's file may not set budgets"},
-	"Prices":         {make: text("[prices.x]\ninput = 0"), says: "prices is ignored: a project's file may not set prices"},
-	"AlertCommand":   {make: text("[alert]\nfailures = 1\ncommand = [\"touch\", \"owned\"]"), says: ":1: alert is ignored: a project's file may not set alerts"},
-	"AlertWebhook":   {make: text("alert.webhook = \"http://127.0.0.1:1/\""), says: ":1: alert is ignored: a project's file may not set alerts"},
-	"Rule":           {make: text("[[rule]]\nname = \"r\"\nmatch = \".\"\nclass = \"network\""), says: ":1: rule is ignored: a project's file may not set rules"},
-	"FailOn":         {make: text("fail_on = \".\""), says: ":1: fail_on is ignored: a project's file may not set this"},
-	"LogDir":         {make: text("log_dir = \"/\""), says: ":1: log_dir is ignored: a project's file may not set this"},
-	"ResultFile":     {make: text("result_file = \"owned\""), says: ":1: result_file is ignored: applies to a single call only"},
-	"OutputFormat":   {make: text("output_format = \"json\""), says: ":1: output_format is ignored: a project's file may not set this"},
-	"ExitCode":       {make: text("exit_code = \"child\""), says: ":1: exit_code is ignored: a project's file may not set this"},
-	"Gate":           {make: text("gate = \"theirs\""), says: ":1: gate is ignored: a project's file may not set this"},
-	"Breaker":        {make: text("breaker_failures = 1\nbreaker_open = \"300d\""), says: ":1: breaker_failures is ignored: a project's file may not set this. Put it in your own config.toml (and 1 more: belay config show)"},
-	"MaxParallel":    {make: text("max_parallel = 1")},
-	"UnknownKey":     {make: text("colour = \"red\""), says: ":1: colour is ignored: unknown key"},
-	"UnknownProfile": {make: text("[profile.nope]\ntimeout = 1"), says: ":1: profile.nope is ignored: there is no profile nope"},
-	"WrongType":      {make: text("timeout = 2026-11-16"), says: ":1: timeout is ignored: must be a string, a number"},
-	"WrongValue":     {make: text("timeout = -1"), says: ":1: timeout is ignored: \"-1\" is negative"},
-	"TwoNames":       {make: text("factor = 2\nexponential_base = 3"), says: ":2: exponential_base is ignored: this is another name for factor"},
-	"NotTOML":        {make: text("timeout = 9\nwhat\n"), says: ":2 is ignored: cannot read this line: what"},
+	// What it says, of which config.TestProject_OnlyBounds has more. An unknown key stopped the command, max_retries had it repeated.
+	"MaxRetries":   {make: text("max_retries = 5"), says: ":1: max_retries is ignored: a project's file cannot turn on retries"},
+	"BudgetRules":  {make: text("[budget.x]\nlimit = 0.01"), says: "budget is ignored: a project's file may not set budgets"},
+	"Prices":       {make: text("[prices.x]\ninput = 0"), says: "prices is ignored: a project's file may not set prices"},
+	"AlertCommand": {make: text("[alert]\nfailures = 1\ncommand = [\"touch\", \"owned\"]"), says: ":1: alert is ignored: a project's file may not set alerts"},
+	"LogDir":       {make: text("log_dir = \"/\""), says: ":1: log_dir is ignored: a project's file may not set this"},
+	"ResultFile":   {make: text("result_file = \"owned\""), says: ":1: result_file is ignored: applies to a single call only"},
+	"OutputFormat": {make: text("output_format = \"json\""), says: ":1: output_format is ignored: a project's file may not set this"},
+	"NotTOML":      {make: text("timeout = 9\nwhat\n"), says: ":2 is ignored: cannot read this line: what"},
 }
 
 func manyKeys() string {
@@ -218,24 +199,6 @@ func TestProjectFile_CheckoutOfAnotherUser(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "9s per attempt") || strings.Contains(string(out), "ignored") {
 			t.Errorf("%s: %v\n%s", dir, err, out)
 		}
-	}
-}
-
-// What a project's file was for stays: it bounds and slows down.
-func TestProjectFile_Bounds(t *testing.T) {
-	s := newSite(t, installer{})
-	s.write("repo/.git/HEAD", "")
-	s.write("repo/.belay.toml", "timeout = 0.2\nmax_retries = 1\nbase_delay = \"1ms\"\n")
-	code, _, stderr := s.belay("run", "--retry-on-exit", "3", "--quiet", "--", "sh", "-c", "echo x >> ../starts; exit 3")
-	if starts, _ := os.ReadFile(s.at("starts")); code != 3 || string(starts) != "x\nx\n" {
-		t.Errorf("exit code %d, starts %q\n%s", code, starts, stderr)
-	}
-	if code, _, stderr := s.belay("run", "--quiet", "--", "sleep", "60"); code != 124 {
-		t.Errorf("exit code %d\n%s", code, stderr)
-	}
-	// Flags are nearer.
-	if code, _, stderr := s.belay("run", "--quiet", "--timeout", "50s", "--", "sleep", "0.4"); code != 0 {
-		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
 

@@ -88,61 +88,24 @@ const inStatus = `\nbelay: claude 0:\d\d · Bash npm test 漢字`
 // The status line is as wide as the terminal at most, also when that is resized, and there is nothing left of it at the end.
 func TestStatusLine_Widths(t *testing.T) {
 	t.Parallel()
-	for _, cols := range []int{80, 120, 200} {
-		t.Run(strconv.Itoa(cols), func(t *testing.T) {
-			t.Parallel()
-			w := watchShell(t, cols, working)
-			w.send("belay run -- claude -p hi\r")
-			w.sees(inStatus + `.* · 12k in, 1 out$`)
-			for _, now := range []int{50, 140, cols} {
-				w.narrow(now)
-				before, _ := w.see.Row()
-				w.sees(`\nbelay: claude 0:`)
-				if !within(testTimeout/2, func() bool { w.look(); row, _ := w.see.Row(); return row != before }) {
-					t.Fatal("it is not redrawn")
-				}
-				row, column := w.see.Row()
-				if text := w.look(); printable.Width(row) > now-1 || w.see.Widest() > now-1 || column != 0 || strings.Count(text, "claude 0:") != 1 || strings.Contains(text, "ghp_") {
-					t.Errorf("%d columns: %q", now, text)
-				}
-			}
-			w.goOn()
-			w.prompt()
-			w.shows("$ belay run -- claude -p hi\ndone\n$")
-		})
+	w := watchShell(t, 120, working)
+	w.send("belay run -- claude -p hi\r")
+	w.sees(inStatus + `.* · 12k in, 1 out$`)
+	for _, now := range []int{50, 140, 120} {
+		w.narrow(now)
+		before, _ := w.see.Row()
+		w.sees(`\nbelay: claude 0:`)
+		if !within(testTimeout/2, func() bool { w.look(); row, _ := w.see.Row(); return row != before }) {
+			t.Fatal("it is not redrawn")
+		}
+		row, column := w.see.Row()
+		if text := w.look(); printable.Width(row) > now-1 || w.see.Widest() > now-1 || column != 0 || strings.Count(text, "claude 0:") != 1 || strings.Contains(text, "ghp_") {
+			t.Errorf("%d columns: %q", now, text)
+		}
 	}
-}
-
-// Where the output flows live to the same terminal, it is the same as without a status line.
-func TestStatusLine_BesideLiveOutput(t *testing.T) {
-	t.Parallel()
-	w := watchShell(t, 120, "SESSION="+session(1)+"\n"+working)
-	const command = "belay run -- claude -p hi --output-format stream-json --verbose"
-	w.send(command + "\r")
-	w.sees(inStatus)
 	w.goOn()
 	w.prompt()
-	with := w.look()
-	w.send("TERM=dumb " + command + "\r")
-	w.prompt()
-	without := strings.TrimPrefix(w.look(), with)
-	if got := strings.TrimPrefix(with, "$"); strings.Replace(without, "TERM=dumb ", "", 1) != got || !strings.Contains(got, `"subtype":"init"`) || !strings.Contains(got, `"result":"done"`) {
-		t.Errorf("with a status line %q\nwithout %q", got, without)
-	}
-}
-
-// What stands in the line already stays, and so does what comes after.
-func TestStatusLine_BehindHalfALine(t *testing.T) {
-	t.Parallel()
-	w := watchShell(t, 100, working)
-	w.send("printf 'Reviewing: '; belay run -- claude -p hi > answer\r")
-	w.sees(`\nReviewing: belay: claude 0:`)
-	w.goOn()
-	w.prompt()
-	w.shows("$ printf 'Reviewing: '; belay run -- claude -p hi > answer\nReviewing: $")
-	if got := w.run("cat answer"); got != "done\r\n" {
-		t.Errorf("%q", got)
-	}
+	w.shows("$ belay run -- claude -p hi\ndone\n$")
 }
 
 // Ctrl-Z clears it; it is not drawn in the background, and comes back in front.
@@ -367,40 +330,6 @@ func TestStatusLine_Narrow(t *testing.T) {
 	w.goOn()
 	w.prompt()
 	w.shows("r\ndone\n$")
-}
-
-// What tools are told may be anything: characters of two columns and of none, sequences, lines, the other direction.
-func TestStatusLine_HostileArguments(t *testing.T) {
-	t.Parallel()
-	for name, argument := range map[string]string{
-		"wide":     strings.Repeat("漢字", 100),
-		"emoji":    strings.Repeat("👩‍👩‍👧‍👦🏳️‍🌈", 60),
-		"marks":    strings.Repeat("e\u0301\u0302\u0303", 200),
-		"sequence": `\u001b]0;title\u0007\u001b[2J\u001b[31mred\u009b5m`,
-		"lines":    `one\ntwo\r\nthree\tfour`,
-		"turned":   `\u202eover\u2066`,
-		"halves":   `\ud83d half`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			act := strings.Replace(working, "npm test 漢字", argument, 1)
-			w := watchShell(t, 60, act)
-			w.send("belay run -- claude -p hi\r")
-			w.sees(`\nbelay: claude 0:\d\d · Bash [^\n]+$`)
-			for range 2 { // it is drawn over itself
-				before, _ := w.see.Row()
-				if !within(testTimeout/2, func() bool { w.look(); row, _ := w.see.Row(); return row != before }) {
-					t.Fatal("it is not redrawn")
-				}
-			}
-			if w.see.Widest() > 59 {
-				t.Errorf("%d columns", w.see.Widest())
-			}
-			w.goOn()
-			w.prompt()
-			w.shows("$ belay run -- claude -p hi\ndone\n$")
-		})
-	}
 }
 
 // Waits are counted down, Belay's own and those of the CLI, and leave what was said of them.

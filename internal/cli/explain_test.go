@@ -4,6 +4,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -51,5 +53,55 @@ func TestExplain(t *testing.T) {
 	}
 	if _, err := os.Stat(os.Getenv("BELAY_STATE_DIR")); err == nil {
 		t.Error("explain has written something")
+	}
+}
+
+// What the seeds spell out, on the stderr of a CLI that has said and done nothing else: its class, and when to come back. gh prints
+// whatever GitHub and the way there have said, with and without its own name in front.
+func TestExplain_Signals(t *testing.T) {
+	place(t)
+	signals := map[string]string{
+		"rate limited": "rate_limit", "HTTP 429": "rate_limit", "HTTP 429: Retry-After: 30": "rate_limit in 30s", "try again in 30s (HTTP 429)": "rate_limit in 30s",
+		"rate limited, resets at 2027-01-02T03:04:05Z": "rate_limit at 2027-01-02T03:04:05Z", "auth failed": "auth", "ECONNRESET": "network", "HTTP 503": "server_error",
+	}
+	agents := map[string]string{
+		"Error: rate limit exceeded": "rate_limit", "Error: 429 Too Many Requests": "rate_limit", "Error: 429 Too Many Requests\nretry-after: 17": "rate_limit in 17s",
+		"rate limited, retry after 2 seconds": "rate_limit in 2s", "Error: 401 Unauthorized": "auth", "Error: Invalid API key": "auth", "HTTP 401": "auth",
+		"Connection timeout": "network", "Connection reset by peer": "network", "Failed to connect to Claude Code CLI": "network", "ETIMEDOUT": "network", "ENOTFOUND": "network",
+		"EPIPE": "network", "Error: connect ECONNREFUSED": "network", "Error: write EPIPE": "network", "HTTP 500": "server_error", "Error: 502 Bad Gateway": "server_error",
+		"Error: 503 Service Unavailable": "server_error", "status code 504": "server_error", "Error: the service is overloaded": "overloaded", "Error: request timeout": "timeout",
+		"Operation timed out": "timeout", "read 429 lines": "unknown", "src/main.ts:503:12 something": "unknown", "something else": "unknown",
+	}
+	maps.Copy(agents, signals)
+	gh := map[string]string{
+		"You have exceeded a secondary rate limit": "rate_limit", "You have exceeded a secondary rate limit and have been blocked.": "rate_limit",
+		"You have exceeded a secondary rate limit\nresets at 2027-01-02T03:04:05Z": "rate_limit at 2027-01-02T03:04:05Z",
+		"failed to list: You have triggered an abuse detection mechanism":          "rate_limit", "HTTP 429 (retry after 2 seconds)": "rate_limit in 2s",
+		"gh: try again in 30s (HTTP 429)": "rate_limit in 30s", "HTTP 403: rate limit exceeded, resets at 2027-01-02T03:04:05Z": "rate_limit at 2027-01-02T03:04:05Z",
+		"gh: timeout": "timeout", "timeout": "timeout", "HTTP 404 (resets in 30s)": "not_found", "HTTP 422: x": "invalid_request",
+	}
+	maps.Copy(gh, signals)
+	delete(gh, "rate limited, resets at 2027-01-02T03:04:05Z")
+	for command, table := range map[string]map[string]string{"claude": agents, "codex": agents, "gh api user": gh} {
+		profile, _, _ := strings.Cut(command, " ")
+		args := append([]string{"explain", "--json", "--exit-code", "1", "--stderr", "-", "--profile", profile, "--"}, strings.Fields(command)...)
+		for stderr, want := range table {
+			var v struct {
+				Class string
+				After *float64 `json:"retry_after_s"`
+				At    *string  `json:"reset_at"`
+			}
+			o := call(t, t.Context(), strings.NewReader(stderr+"\n"), args...).ends(0)
+			err := json.Unmarshal([]byte(o.stdout), &v)
+			if v.After != nil && v.Class == "rate_limit" {
+				v.Class += fmt.Sprintf(" in %vs", *v.After)
+			}
+			if v.At != nil && v.Class == "rate_limit" {
+				v.Class += " at " + *v.At
+			}
+			if err != nil || v.Class != want {
+				t.Errorf("%s, %q: %s, want %s", profile, stderr, o.stdout, want)
+			}
+		}
 	}
 }

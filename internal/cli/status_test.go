@@ -34,6 +34,7 @@ func TestStatus_InPlace(t *testing.T) {
 			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 60, "claude 1:24 · A tool with a very l… · 12k in, 3k out · $0.12"},
 			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 40, "claude 1:24 · A tool with a ver… · $0.12"},
 			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 30, "claude 1:24 · A tool with a v…"},
+			{engine.Activity{Doing: agent.UsingTool, Tool: "a\x1b]0;t\a\x1b[2J\u009b5m\u202eb\r\n\tc\xff"}, 100, "claude 1:24 · a\ufffdb c\ufffd"},
 			{engine.Activity{Doing: agent.UsingTool, Tool: "漢字漢字漢字漢字漢字漢字漢字漢字", Used: estimated}, 60, "claude 1:24 · 漢字漢字漢字漢字漢… · 12k in, 3k out · ~$0.12"},
 			{engine.Activity{Used: verdict.Usage{}}, 100, "claude 1:24 · thinking"},
 			{engine.Activity{Doing: agent.Writing}, 100, "claude 1:24 · writing"},
