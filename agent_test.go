@@ -87,51 +87,6 @@ func TestClaude_Run(t *testing.T) {
 	}
 }
 
-func TestClaude_Start(t *testing.T) {
-	_, env := rehearsal(t, `tool(bash: echo from-the-tool), 200(text="It is done.")`)
-	claude := belay.Claude("Do it.", "--allowedTools", "Bash")
-	claude.Env, claude.Dir, claude.Path = env, t.TempDir(), clitest.Claude(t, "")
-	inv, err := claude.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var types []string
-	for e := range inv.Events() {
-		line, ok := e.(belay.AgentEvent)
-		if !ok {
-			continue
-		}
-		var said struct{ Type string }
-		if err := json.Unmarshal(line.Line, &said); err != nil {
-			t.Errorf("%q: %v", line.Line, err)
-		}
-		types = append(types, said.Type)
-	}
-	res, err := inv.Wait()
-	if err != nil || res.Output.String() != "It is done." {
-		t.Errorf("%q, %v", res.Output, err)
-	}
-	if all := strings.Join(types, " "); !strings.HasPrefix(all, "system ") || !strings.Contains(all, " user ") || !strings.HasSuffix(all, " result") {
-		t.Errorf("events: %s", all)
-	}
-}
-
-func TestCodex_Run(t *testing.T) {
-	api, env := rehearsal(t, `503x2, 200(text="It is done.", in=100, out=20)`)
-	codex := belay.Codex("-do it", "--skip-git-repo-check")
-	codex.Env, codex.Dir, codex.Path = env, t.TempDir(), clitest.Codex(t, "")
-	res, err := codex.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := res.Output.String(); got != "It is done." || mainRequests(api) != 3 {
-		t.Errorf("%q after %d requests", got, mainRequests(api))
-	}
-	if u := res.Usage; u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD == nil || !u.Estimated {
-		t.Errorf("usage %+v", u)
-	}
-}
-
 // A cancelled context ends the whole tree, and the error says so.
 func TestCodex_Cancelled(t *testing.T) {
 	_, env := rehearsal(t, `hang`)

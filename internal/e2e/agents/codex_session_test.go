@@ -5,8 +5,12 @@ package agents_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
 // Codex takes a name that it does not know for the start of a new thread, with exit 0. As a session to resume it is refused
@@ -106,6 +110,38 @@ func TestCodex_ResumeNothing(t *testing.T) {
 				r = s.Belay(nil, args)
 				r.Exits(0)
 				r.Is("", 1)
+			}
+		}
+	})
+}
+
+// Whatever options a command line has, codex takes it as planned: afresh, and resumed with the same options.
+func TestCodex_TakesPlannedArguments(t *testing.T) {
+	codex.Each(t, true, func(t *testing.T, version string) {
+		const quick = "--skip-git-repo-check"
+		for i, options := range [][]string{
+			{"exec", quick, "-o", "last.txt", "--output-schema", "schema.json", "--color", "never", "-s", "read-only"},
+			{"exec", quick},
+			{"-a", "never", "-m", "exec", "e", quick, "-C", "sub", "--add-dir", "."},
+			{"exec", quick, "-c", "model_reasoning_effort=low", "--image", "none.png", "other.png", "-c", "hide_agent_reasoning=true"},
+		} {
+			if !clitest.OneOf(2, i) {
+				continue
+			}
+			s := codex.New(t, version, "200(in=10, out=5)x*")
+			s.File("schema.json", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
+			s.File("sub/file", "")
+			first := s.Belay(nil, append(slices.Clone(options), "first"))
+			os.Remove(filepath.Join(s.Work, "last.txt"))
+			again := s.Belay([]string{"--resume", first.Result.SessionID}, append(slices.Clone(options), "second"))
+			for _, r := range []*stage.Ran{first, again} {
+				r.Exits(0)
+				r.Is("", 1)
+				r.Used(10, 5) // what a thread has used before is not counted again
+			}
+			s.ToldOnce("first", "second")
+			if again.Result.SessionID != first.Result.SessionID || s.Has("last.txt") != slices.Contains(options, "-o") {
+				t.Errorf("%q: %+v after %+v", options, again.Result, first.Result)
 			}
 		}
 	})
