@@ -60,27 +60,6 @@ func TestCall_FiftyAtOnce(t *testing.T) {
 	s.NobodyLeft()
 }
 
-// A hook that fails again and again raises an alert, once.
-func TestCall_Alert(t *testing.T) {
-	t.Parallel()
-	s := stage.New(t, "200")
-	for i := range 7 {
-		r := hook(s, "--name", "bad", "--", "sh", "-c", "exit 1")
-		if says := strings.Contains(r.Stderr, "alert: hook:bad failed 5 times in the last 10m"); r.Code != 0 || says != (i == 4) {
-			t.Errorf("call %d: exit code %d, %q", i+1, r.Code, r.Stderr)
-		}
-	}
-	var alerts []entry
-	for _, e := range onRecord(s) {
-		if e.Kind == "alert" {
-			alerts = append(alerts, e)
-		}
-	}
-	if len(alerts) != 1 || alerts[0].Profile != "hook:bad" || alerts[0].Event != "raised" {
-		t.Errorf("on record: %+v", alerts)
-	}
-}
-
 // As long as all is well nothing is left in the state directory. A call that takes a while has a record until it ends.
 func TestCall_HealthyLeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -114,27 +93,6 @@ func TestCall_NoStateDirectory(t *testing.T) {
 	}
 }
 
-// Wrong use must not look like a decision: 2 would block every tool call. Unless that is what was asked for.
-func TestCall_WrongUse(t *testing.T) {
-	t.Parallel()
-	s := stage.New(t, "200")
-	for line, want := range map[string]int{
-		"--nonsense -- true":               1,
-		"--timeout soon -- true":           1,
-		"--fail-closed --nonsense -- true": 2,
-		"--fail-closed --":                 2,
-		"--":                               1,
-		"":                                 1, // a line of the settings that has lost its command must not block
-		"install":                          2,
-		"install --client emacs":           2,
-		"--help":                           0,
-	} {
-		if r := hook(s, strings.Fields(line)...); r.Code != want || want != 0 && r.Stdout != "" {
-			t.Errorf("belay hook %s: exit code %d, want %d\nstdout %q\nstderr %q", line, r.Code, want, r.Stdout, r.Stderr)
-		}
-	}
-}
-
 // A client that kills belay outright leaves no hook behind.
 func TestCall_BelayIsKilled(t *testing.T) {
 	t.Parallel()
@@ -144,28 +102,4 @@ func TestCall_BelayIsKilled(t *testing.T) {
 	run.Signal(os.Kill)
 	run.Wait().Exits(137)
 	s.NobodyLeft()
-}
-
-// A file that is no JSON is left as it is, and the message says where.
-func TestInstall_BrokenFile(t *testing.T) {
-	t.Parallel()
-	s := stage.New(t, "200")
-	const broken = "{\n  \"hooks\": {\n    \"Stop\": [,]\n  }\n}\n"
-	path := s.File(".claude/settings.json", broken)
-	for _, what := range []string{"install", "uninstall", "status"} {
-		r := hook(s, what, "--client", "claude", "--scope", "project")
-		if r.Code != 125 || !strings.Contains(r.Stderr, ".claude/settings.json: line 3, column 14: expected a value, found ','") {
-			t.Errorf("%s: exit code %d, %q", what, r.Code, r.Stderr)
-		}
-	}
-	if now, _ := os.ReadFile(path); string(now) != broken {
-		t.Errorf("%s", now)
-	}
-	if left, _ := filepath.Glob(filepath.Join(s.Work, ".claude", "*")); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
-	r := hook(s, "install", "--client", "claude", "--scope", "local")
-	if r.Code != 0 || !strings.Contains(r.Stdout, ".claude/settings.local.json does not exist") {
-		t.Errorf("exit code %d, %q", r.Code, r.Stdout)
-	}
 }

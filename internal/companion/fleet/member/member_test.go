@@ -21,9 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/member"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/faulttest"
-	"github.com/belay-run/belay/internal/overview"
 	statedir "github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/supervise"
 )
 
 // patience is how long anything may take that takes a moment on an idle machine.
@@ -216,33 +214,6 @@ func TestMember_GatesReachAllMachines(t *testing.T) {
 				return s.Failures != i+1 && !(i == 4 && s.Phase == breaker.Open)
 			})
 		})
-	}
-}
-
-// A run on one machine waits for the hold that another machine has learnt.
-func TestMember_ARunWaitsForAnotherMachine(t *testing.T) {
-	t.Parallel()
-	list := join(t, "ant", "bee")
-	if out, err := list[0].command("gates", "hold", "api", "--until", "1h", "--reason", "limit of the account").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	eventually(t, "bee knows", func() bool { return list[1].held("api") })
-	out, err := list[1].command("run", "--gate", "api", "--max-wait", "1s", "--", "true").CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 75 || !strings.Contains(string(out), "limit of the account") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	done := make(chan error, 1)
-	waiting := list[1].command("run", "--gate", "api", "--max-wait", "2h", "--", "true")
-	go func() { done <- waiting.Run() }()
-	eventually(t, "the run waits", func() bool {
-		runs, err := overview.Runs(list[1].state.Records())
-		return err == nil && slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == supervise.StateWaiting })
-	})
-	if out, err := list[0].command("gates", "reset", "api").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }
 
