@@ -76,7 +76,7 @@ func TestBatch_UsageLimit(t *testing.T) {
 			const jobs = 2
 			tasks, most := 6, 6+jobs
 			if a == claude {
-				tasks = faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", daily(5, 8))
+				tasks = faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", daily(3, 8))
 				most = max(tasks*11/10, tasks+jobs)
 			}
 			s := a.New(t, "", fmt.Sprintf(`200(in=200, out=20)x%d, usage-limit(resets=8s)x%d, 200(in=200, out=20)x*`, tasks/2, jobs))
@@ -97,7 +97,7 @@ func TestBatch_UsageLimit(t *testing.T) {
 // kill a part may be missing: as much of it as neither claude nor Belay has put on record before they died.
 func TestBatch_Killed(t *testing.T) {
 	t.Parallel()
-	tasks, kills := faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", daily(6, 10)), faulttest.Count(t, "BELAY_TEST_BATCH_KILLS", daily(1, 2))
+	tasks, kills := faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", daily(4, 10)), faulttest.Count(t, "BELAY_TEST_BATCH_KILLS", daily(1, 2))
 	const jobs = 2
 	// Every third answer uses a tool, so that a kill may come in the middle of a task that has cost something.
 	s := claude.New(t, "", strings.Repeat("tool(bash: `true`, in=200, out=20, over=200ms), 200(in=200, out=20, over=200ms)x2, ", tasks/2)+"200(in=200, out=20, over=200ms)x*")
@@ -196,6 +196,7 @@ func TestBatch_Stops(t *testing.T) {
 		}
 	})
 	t.Run("Cost", func(t *testing.T) {
+		stage.InFull(t) // every day TestSpending_Batch has it, with a scripted claude
 		t.Parallel()
 		args, one := model(t, claude)
 		s := claude.New(t, "", "200(in=30000, out=500)x*")

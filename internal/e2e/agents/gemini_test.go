@@ -76,7 +76,7 @@ var gemini = &agent{
 	fleet:        100, daily: 2,
 
 	differs: geminiDiffers, scenarios: geminiScenarios, recorded: geminiRecorded,
-	everyDay: []string{"TestKinds/Throttled", "TestKinds/BadKey", "TestStop_WhileAToolRuns/SIGTERM"},
+	everyDay: []string{"TestKinds/Throttled", "TestStop_WhileAToolRuns/SIGTERM"},
 	unnamed:  true,
 }
 
