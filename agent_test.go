@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -27,9 +28,7 @@ func rehearsal(t *testing.T, script string) (*rehearse.API, []string) {
 	}
 	t.Parallel()
 	api, err := rehearse.Start(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { api.Close() })
 	return api, append(os.Environ(), api.Environ()...)
 }
@@ -53,9 +52,7 @@ func TestClaude_Run(t *testing.T) {
 		return claude.Run(t.Context())
 	}
 	res, err := ask("/is this a command?", belay.Resume{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := res.Output.String(); got != "It is done." || res.Attempts != 1 || mainRequests(api) != 2 {
 		t.Errorf("%q after %d attempts and %d requests", got, res.Attempts, mainRequests(api))
 	}
@@ -94,9 +91,7 @@ func TestCodex_Cancelled(t *testing.T) {
 	codex := belay.Codex("Do it.", "--skip-git-repo-check")
 	codex.Env, codex.Dir, codex.Path = env, t.TempDir(), clitest.Codex(t, "")
 	inv, err := codex.Start(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for e := range inv.Events() {
 		if _, begun := e.(belay.AgentEvent); begun {
 			break
@@ -132,9 +127,7 @@ func TestAgent_SlowOnes(t *testing.T) {
 				a.Env, a.Dir, a.Path = env, dir, clitest.Find(t, profile.Find(name), "")
 				a.Runner = belay.Runner{Resume: resume}
 				res, err := a.Run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				return res
 			}
 			dir := t.TempDir()
@@ -230,9 +223,7 @@ func TestAgent_UsageKeys(t *testing.T) {
 		`"usage":{"input_tokens":100,"output_tokens":20,"service_tier":"standard","server_tool_use":{"web_search_requests":3},"owner":"`+key+`"}`))
 	claude.Runner.State, claude.Runner.LogDir = &belay.State{Dir: t.TempDir()}, belay.NoLogDir
 	res, err := claude.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	result, _ := json.Marshal(res)
 	log, err := os.ReadFile(res.Log)
 	if err != nil || strings.Contains(string(log), key) {

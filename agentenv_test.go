@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -107,9 +108,7 @@ func TestAgent_OnlyAttempt(t *testing.T) {
 		claude.Env = []string{"PATH=" + os.Getenv("PATH")}
 		if counted {
 			claude.Env = append(claude.Env, "CLAUDE_MAX_RETRIES=1")
-			if err := claude.FromEnv(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, claude.FromEnv())
 		} else {
 			claude.Runner.Policy = retry.Policy{MaxRetries: retry.None, CountThrottles: true}
 		}

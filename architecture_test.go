@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const module = "github.com/belay-run/belay"
@@ -26,7 +28,7 @@ var arrows = map[string][]string{
 	"breaker":                     {"internal/printable"},
 	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/printable", "internal/redact", "internal/safefile", "internal/sharedfile", "retry"},
 	"internal/gatefile":           {"internal/atomicfile", "internal/flock", "internal/safefile"},
-	"internal/gatetest":           {"breaker", "gate"},
+	"internal/gatetest":           {"breaker", "gate", "internal/test/must"},
 	"internal/faulttest":          {"retry", "verdict"},
 	"internal/faulttest/player":   {"internal/faulttest"},
 	"internal/journal":            {"internal/label", "internal/printable", "internal/redact", "internal/safefile", "verdict"},
@@ -39,7 +41,7 @@ var arrows = map[string][]string{
 	"internal/hook":               {"boundary", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "internal/term", "verdict"},
 	"internal/agent":              {"internal/clientfile", "internal/price", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/price":              {},
-	"internal/agent/agenttest":    {"internal/agent", "internal/outcome", "verdict"},
+	"internal/agent/agenttest":    {"internal/agent", "internal/outcome", "internal/test/must", "verdict"},
 	"internal/agent/generic":      {"verdict"},
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/look", "internal/price", "internal/profile", "internal/safefile", "internal/spool", "internal/supervise", "verdict"},
 	"internal/look":               {"internal/safefile"},
@@ -83,8 +85,9 @@ var arrows = map[string][]string{
 	"internal/term":               {"internal/printable", "internal/stdio", "internal/supervise"},
 	"internal/notify":             {"internal/printable", "internal/supervise", "internal/term"},
 	"internal/term/termtest":      {"internal/printable"},
+	"internal/test/must":          {},
 	"internal/built":              {"internal/flock"},
-	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/supervise"},
+	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/supervise", "internal/test/must"},
 	"internal/companion/rehearse": {"internal/flock", "internal/message"},
 	"internal/alert":              {"internal/redact", "internal/sharedfile"},
 	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
@@ -99,7 +102,7 @@ var arrows = map[string][]string{
 	"internal/actions":            {"internal/message", "internal/printable"},
 	"internal/actionstest":        {},
 	"cmd/belay":                   {"internal/cli"},
-	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/opencode", "internal/built", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
+	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/opencode", "internal/built", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile", "internal/test/must"},
 	"internal/e2e/agents":         {},
 	"internal/e2e/hooks":          {},
 	"internal/e2e/mcp":            {},
@@ -113,7 +116,7 @@ var arrows = map[string][]string{
 	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
 	"internal/companion/fleet/merge":     {"breaker", "gate"},
 	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise", "retry"},
-	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store"},
+	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store", "internal/test/must"},
 	"internal/companion/fleet/files":     {"internal/fleetpipe", "internal/message", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/fleetpipe":                 {},
@@ -158,9 +161,7 @@ type pkg struct {
 func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
 	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var pkgs []pkg
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	for {
@@ -297,9 +298,7 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 func explained(name string) bool {

@@ -12,15 +12,14 @@ import (
 
 	"github.com/belay-run/belay/internal/cli"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
 func text(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(data)
 }
 
@@ -135,9 +134,7 @@ func TestDocs_PromisesHaveTests(t *testing.T) {
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return append(pages, "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 }
 
@@ -191,8 +188,6 @@ func TestDocs_ReadmeIsShort(t *testing.T) {
 func hasTest(t *testing.T, dir, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return slices.ContainsFunc(files, func(path string) bool { return strings.Contains(text(t, path), "\nfunc "+name+"(") })
 }

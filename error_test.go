@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -80,9 +81,7 @@ func TestError_Interrupt(t *testing.T) {
 	for _, by := range []string{"context", "cancel"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		inv, err := new(belay.Runner).Start(ctx, sh(`trap 'echo got INT; exit 7' INT; echo ready; while :; do sleep 0.1; done`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		await[belay.AttemptStarted](t, inv)
 		if by == "context" {
 			cancel(interrupt)

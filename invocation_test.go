@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -21,9 +22,7 @@ func TestInvocation_Signal(t *testing.T) {
 	c.Stdout = &notify{when: "up\n", done: up}
 	r := belay.Runner{Keep: true}
 	inv, err := r.Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	<-up
 	if inv.Over() || inv.ID() == "" {
 		t.Errorf("over %v, id %q", inv.Over(), inv.ID())
@@ -59,9 +58,7 @@ func TestInvocation_Kill(t *testing.T) {
 	up := make(chan struct{})
 	c.Stdout = &notify{when: "up\n", done: up}
 	inv, err := new(belay.Runner).Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	<-up
 	inv.Kill()
 	if res, err := inv.Wait(); !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted || len(res.Left) > 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -15,9 +16,7 @@ import (
 func neutral(t *testing.T) (left func() []string) {
 	t.Helper()
 	home, work, temp := t.TempDir(), t.TempDir(), t.TempDir()
-	if err := os.Chmod(work, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(work, 0o555))
 	for _, name := range []string{"BELAY_STATE_DIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"} {
 		t.Setenv(name, "") // what it was comes back afterwards
 		os.Unsetenv(name)
@@ -83,9 +82,7 @@ func TestNeutral_NothingIsLeft(t *testing.T) {
 func TestNeutral_StateIsWhereItIsSaid(t *testing.T) {
 	left := neutral(t)
 	state, err := belay.OpenState(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	claude := scripted(t, begins+answers+succeeds)
 	claude.Runner.State, claude.Runner.LogDir = state, belay.NoLogDir
 	res, err := claude.Run(t.Context())

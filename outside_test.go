@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // importable are the packages that Go in the documents may name, as they are named there.
@@ -52,18 +53,16 @@ func fetch(context.Context) (answer string, err error) { return answer, err }
 // outside makes a module of its own that requires this one, and builds what the files of it are.
 func outside(t *testing.T, files map[string]string) (bin string) {
 	t.Helper()
-	dir, root := t.TempDir(), must(filepath.Abs("."))
+	dir := t.TempDir()
+	root, err := filepath.Abs(".")
+	must.OK(t, err)
 	files["go.mod"] = strings.Replace(text(t, "go.mod"), "module "+module, "module example.com/outside", 1) +
 		fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %[1]s => %s\n", module, root)
 	files["go.sum"] = text(t, "go.sum")
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	for _, args := range [][]string{{"./doc/..."}, {"-o", "bin/", "./outside"}} { // with -o, packages without a main are not compiled
 		cmd := exec.Command("go", append([]string{"build", "-mod=mod", "-buildvcs=false", "-ldflags=-s -w"}, args...)...)
@@ -105,9 +104,7 @@ func TestOutside(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	if err := built.Into(bin, built.Belay, built.Companion); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.Into(bin, built.Belay, built.Companion))
 	home := t.TempDir()
 	state := filepath.Join(home, "state")
 	run := func(name string, args ...string) string {
@@ -125,8 +122,8 @@ func TestOutside(t *testing.T) {
 	if got := run("outside", "-"); strings.ReplaceAll(got, " and 0s of waiting", "") != strings.ReplaceAll(said, " and 0s of waiting", "") {
 		t.Errorf("without a State it says\n%s", got)
 	}
-	if left := must(os.ReadDir(home)); len(left) != 0 {
-		t.Errorf("without a State it leaves %v", left)
+	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
+		t.Errorf("without a State it leaves %v, %v", left, err)
 	}
 
 	run("outside", state)
@@ -138,9 +135,7 @@ func TestOutside(t *testing.T) {
 	var events []event
 	for line := range strings.Lines(run("belay", "events", "--json")) {
 		var e event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &e))
 		events = append(events, e)
 	}
 	if len(events) != 3 {
@@ -233,12 +228,4 @@ func compilable(t *testing.T, place, block string) string {
 	}
 	fmt.Fprintf(&b, "\nfunc _() {\n//line %s:1\n%s\n%s}\n", place, body, used)
 	return b.String()
-}
-
-// must returns a value that a test cannot go on without.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -79,9 +80,7 @@ func TestRegression_ThePolicyIsMergedFieldByField(t *testing.T) {
 			r := belay.Runner{Profile: name}
 			reflect.ValueOf(&r.Policy).Elem().Field(i).Set(given.Field(i))
 			p, err := r.Preview(command)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got := reflect.ValueOf(p.Policy).Field(i)
 			if got.Kind() == reflect.Func && got.IsNil() || got.Kind() != reflect.Func && !got.Equal(given.Field(i)) {
 				t.Errorf("%s: %s has become %v", name, field, got)
@@ -136,9 +135,7 @@ func TestRegression_StartDoesNotWaitForAReader(t *testing.T) {
 	const lines = 5000
 	claude := scripted(t, begins+"i=0\nwhile [ $i -lt 5000 ]; do i=$((i+1))\n"+answers+"done\n"+succeeds)
 	inv, err := claude.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for tick := time.Tick(10 * time.Millisecond); !inv.Over(); {
 		select {
 		case <-tick:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -28,9 +29,7 @@ func TestResult_LargeOutput(t *testing.T) {
 	t.Parallel()
 	const size = 5 << 20
 	res, err := belay.Run(t.Context(), "sh", "-c", "head -c 5242880 /dev/zero | tr '\\0' x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer res.Output.Close()
 	if got := res.Output.Size(); got != size {
 		t.Fatalf("%d bytes", got)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The library knows no flag and no command line that could be typed.
@@ -26,9 +28,7 @@ func TestCauses_NameNoCommandLine(t *testing.T) {
 func TestResult_JSON(t *testing.T) {
 	r := Result{ID: "r", Success: true, Left: []Process{{PID: 7, Name: "sleep"}}}
 	var line strings.Builder
-	if err := r.WriteJSON(&line); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.WriteJSON(&line))
 	data, err := json.Marshal(map[string]any{"by value": r, "by pointer": &r})
 	if one := strings.TrimSpace(line.String()); err != nil || string(data) != `{"by pointer":`+one+`,"by value":`+one+`}` || !strings.Contains(one, `"left_running":[7]`) {
 		t.Errorf("%s, %v", data, err)
@@ -38,9 +38,7 @@ func TestResult_JSON(t *testing.T) {
 // The tags are the names that docs/json.md has, which are the fields of what is written.
 func TestResult_TagsAreDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, table, _ := strings.Cut(string(doc), "## The result of a run")
 	table, _, _ = strings.Cut(table, "\n\n`--result-file`")
 	var documented []string
@@ -56,9 +54,7 @@ func TestResult_TagsAreDocumented(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &written)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range documented {
 		if _, ok := written[name]; !ok {
 			t.Errorf("docs/json.md has %s, which is not written", name)

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay/boundary"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // recorder keeps what boundaries have caught.
@@ -280,9 +281,7 @@ func TestTool_GivesACompleteResult(t *testing.T) {
 					IsError    bool
 					ResultType string
 				}
-				if err := json.Unmarshal(data, &got); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal(data, &got))
 				if !got.IsError || got.ResultType != "complete" || len(got.Content) != 1 || !strings.HasPrefix(got.Content[0].Text, "Error in search: ") ||
 					strings.Contains(string(data), ".go:") {
 					t.Errorf("%s", data)

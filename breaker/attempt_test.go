@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -15,9 +16,7 @@ var _ retry.Breaker[breaker.Attempt] = (*breaker.Breaker)(nil)
 func admitted(t *testing.T, b *breaker.Breaker, probe bool) breaker.Attempt {
 	t.Helper()
 	a, isProbe, err := b.Admit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	equal(t, "probe", isProbe, probe)
 	return a
 }
@@ -26,9 +25,7 @@ func TestAttempt_CallsCountNotAttempts(t *testing.T) {
 	b := exact()
 	for range 4 {
 		for range 3 {
-			if err := b.Failed(admitted(t, b, false), errDown, false); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, b.Failed(admitted(t, b, false), errDown, false))
 		}
 		b.Failed(admitted(t, b, false), errDown, true)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var (
@@ -68,9 +69,7 @@ func refused(t *testing.T, b *breaker.Breaker) *breaker.OpenError {
 func allowed(t *testing.T, b *breaker.Breaker) *breaker.Call {
 	t.Helper()
 	c, err := b.Allow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &c
 }
 

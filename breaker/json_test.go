@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The form of a file that other processes, and other versions, read.
@@ -20,14 +21,10 @@ func TestState_JSON(t *testing.T) {
 		`{"generation":3,"since":"2026-11-15T12:00:00Z"}`: closed,
 	} {
 		got, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		equal(t, "JSON", string(got), want)
 		var back breaker.State
-		if err := json.Unmarshal(got, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(got, &back))
 		equal(t, "and back", back, s)
 	}
 }

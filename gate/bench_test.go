@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // cpu is the processor time that this process has used: wall time says little on a machine that is shared.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -73,9 +72,7 @@ func BenchmarkFiles(b *testing.B) {
 		slots := gate.Slots{Dir: b.TempDir()}
 		measure(b, func() {
 			slot, err := slots.Take("api", 3, "019a85c0-0000-7000-8000-000000000000")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			slot.Free()
 		})
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What is in the place of a state file and is none is set aside, said, and the gate is healthy.
@@ -44,9 +45,7 @@ func TestFiles_Damaged(t *testing.T) {
 			dir := t.TempDir()
 			files := &gate.Files{Dir: dir}
 			path := filepath.Join(dir, "api.json")
-			if err := make(t, path); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, make(t, path))
 			if list, err := files.List(); err != nil || name != "OtherKey" && name != "NoKey" && len(list) > 0 {
 				t.Errorf("listed: %+v, %v", list, err)
 			}
@@ -78,9 +77,7 @@ func write(text string) func(*testing.T, string) error {
 func TestFiles_DamagedBeforeAnUpdate(t *testing.T) {
 	files := &gate.Files{Dir: t.TempDir()}
 	for i := range 3 { // what was set aside before is no obstacle
-		if err := os.WriteFile(filepath.Join(files.Dir, "api.json"), []byte{byte(i)}, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(files.Dir, "api.json"), []byte{byte(i)}, 0o600))
 		err := files.Update("api", time.Now(), func(s gate.State) gate.State {
 			equal(t, "state", show(s), "{}")
 			s.Breaker.Failures = i + 1
@@ -99,12 +96,8 @@ func TestFiles_DamagedBeforeAnUpdate(t *testing.T) {
 func TestFiles_DamagedAndCannotBeMoved(t *testing.T) {
 	files := &gate.Files{Dir: t.TempDir()}
 	path := filepath.Join(files.Dir, "api.json")
-	if err := os.MkdirAll(path+".damaged/x", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(path+".damaged/x", 0o700))
+	must.OK(t, os.WriteFile(path, []byte("x"), 0o600))
 	if _, err := files.Load("api"); !errors.Is(err, gate.ErrDamaged) || !strings.Contains(err.Error(), "; remove "+path) {
 		t.Errorf("load: %v", err)
 	}
@@ -119,9 +112,7 @@ func TestFiles_SetAsideOnlyUnderTheLock(t *testing.T) {
 	dir := t.TempDir()
 	files := &gate.Files{Dir: dir}
 	path := filepath.Join(dir, "api.json")
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("x"), 0o600))
 	locked, loaded := make(chan struct{}), make(chan error, 1)
 	go func() {
 		<-locked
@@ -129,24 +120,14 @@ func TestFiles_SetAsideOnlyUnderTheLock(t *testing.T) {
 		loaded <- err
 	}()
 	err := files.Update("other", time.Now(), func(s gate.State) gate.State { return s }) // makes the directory's files
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	close(locked)
 	time.Sleep(100 * time.Millisecond)
-	if err := os.WriteFile(path+".new", []byte(`{"v":1,"key":"api","state":{"breaker":{"failures":4}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path+".new", []byte(`{"v":1,"key":"api","state":{"breaker":{"failures":4}}}`), 0o600))
+	must.OK(t, os.Rename(path+".new", path))
 	lock.Close()
 	if err := <-loaded; err != nil {
 		t.Errorf("load: %v", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Runs as a user other than root, because permissions do not bind root.
@@ -44,17 +45,11 @@ func TestFiles_PermissionDenied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent, err := os.MkdirTemp("", "gate-test-")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			t.Cleanup(func() { os.RemoveAll(parent) })
 			dir := filepath.Join(parent, "gates")
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := tt.prepare(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(dir, 0o700))
+			must.OK(t, tt.prepare(dir))
 			os.Chmod(parent, 0o755)
 			filepath.Walk(parent, func(path string, info os.FileInfo, err error) error {
 				if err == nil && path != parent && info.Sys().(*syscall.Stat_t).Uid == 0 {
@@ -126,9 +121,7 @@ func TestFiles_ReadOnlyDisk(t *testing.T) {
 	dir := mounted(t, "size=64k")
 	files := &gate.Files{Dir: dir}
 	put(t, files, "api")
-	if err := syscall.Mount("gate-test", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=64k"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mount("gate-test", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=64k"))
 	if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
 		t.Errorf("%s, %v", show(s), err)
 	}

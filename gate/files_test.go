@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/gatetest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // put writes a state of a key that is not healthy.
@@ -24,18 +25,14 @@ func put(t testing.TB, files *gate.Files, key string) {
 		s.Breaker.Failures = 1
 		return s
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // names are the files of a directory.
 func names(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var list []string
 	for _, e := range entries {
 		list = append(list, e.Name())
@@ -80,9 +77,7 @@ func TestFiles_ReadersOfOtherProcesses(t *testing.T) {
 	seen := map[int]bool{}
 	for late := time.Now().Add(testTimeout); len(seen) < states && time.Now().Before(late); {
 		s, err := files.Load("api")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n := s.Breaker.Failures
 		seen[n] = true
 		if len(s.Hold.Reason) != n%7*25 || len(s.Ramp.Starts) != n%11 {
@@ -157,9 +152,7 @@ func TestFiles_Permissions(t *testing.T) {
 	os.WriteFile(filepath.Join(dir, "broken.json"), []byte("x"), 0o600)
 	files.Load("broken")
 	slot, err := gate.Slots{Dir: dir}.Take("api", 1, "me")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer slot.Free()
 	for _, path := range []string{dir, filepath.Dir(dir)} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
@@ -219,9 +212,7 @@ func TestFiles_LargestState(t *testing.T) {
 		}
 		return s
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if s, err := files.Load("api"); err != nil || len(s.Ramp.Starts) != 1000 {
 		t.Errorf("%d starts, %v", len(s.Ramp.Starts), err)
 	}
@@ -236,9 +227,7 @@ func TestFiles_DirectoryIsNoPattern(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	slot, err := gate.Slots{Dir: dir}.Take("api", 1, "me")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer slot.Free()
 	equal(t, "holders", fmt.Sprint(gate.Slots{Dir: dir}.Holders("api")), "[me]")
 }
@@ -252,9 +241,7 @@ func TestFiles_ReadsAFileOnce(t *testing.T) {
 		t.Helper()
 		// In place, as only this test does.
 		text := fmt.Sprintf(`{"v":1,"key":"api","state":{"breaker":{"failures":%d}}}`, failures)
-		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)))
 	}
 	load := func(key string, want int) {
 		t.Helper()
@@ -270,9 +257,7 @@ func TestFiles_ReadsAFileOnce(t *testing.T) {
 	// Others replace it, and it is no longer there.
 	for n := 3; n < 6; n++ {
 		err := (&gate.Files{Dir: files.Dir}).Update("api", time.Now(), func(s gate.State) gate.State { s.Breaker.Failures = n; return s })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		load("api", n)
 	}
 	put(t, &gate.Files{Dir: files.Dir}, "other")
@@ -290,9 +275,7 @@ func TestFiles_BesideAnOlderVersion(t *testing.T) {
 	older := func() {
 		t.Helper()
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var c struct {
 			V     int    `json:"v"`
 			Key   string `json:"key"`
@@ -303,23 +286,17 @@ func TestFiles_BesideAnOlderVersion(t *testing.T) {
 				} `json:"breaker"`
 			} `json:"state"`
 		}
-		if err := json.Unmarshal(data, &c); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &c))
 		c.State.Breaker.Failures++
 		if data, err = json.Marshal(c); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, data, 0o600))
 	}
 	newer := &gate.Gate{Store: files, Key: "api", Caller: "a", Trouble: func(err error) { t.Error(err) }}
 	failures := func() int {
 		s, err := files.Load("api")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s.Breaker.Failures
 	}
 	enter(t, newer, "a/1").Failed("network")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // FuzzMachine plays random events, by four clients whose clock jumps now and then, and holds the states against what
@@ -240,9 +241,7 @@ func FuzzFile(f *testing.F) {
 		dir := filepath.Join(dir, fmt.Sprint(os.Getpid())) // fuzzing is done by several processes
 		os.MkdirAll(dir, 0o700)
 		path := filepath.Join(dir, "api.json")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, data, 0o600))
 		files := &gate.Files{Dir: dir}
 		state, err := files.Load("api")
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // slotCount is how many slots the processes have to share.
@@ -182,9 +183,7 @@ func inodes(t *testing.T, dir, pattern string) map[string]uint64 {
 	list := map[string]uint64{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		list[path] = uint64(info.Sys().(*syscall.Stat_t).Ino)
 	}
 	return list
@@ -223,9 +222,7 @@ func TestKilled_Holder(t *testing.T) {
 		files := &gate.Files{Dir: dir}
 		check(files.Update("api", time.Now(), func(s gate.State) gate.State { s.Breaker.Failures = 1; return s }))
 		// As far as it got:
-		if err := os.WriteFile(filepath.Join(dir, "api.json.new"), []byte(`{"v":1,"key":"ap`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "api.json.new"), []byte(`{"v":1,"key":"ap`), 0o600))
 		if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
 			t.Errorf("%s, %v", show(s), err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A hold comes before the breaker, and the breaker before the slow start; a refused call has taken nothing of the rest.
@@ -316,9 +317,7 @@ func TestState_JSON(t *testing.T) {
 	}
 	w.spend()
 	var back gate.State
-	if err := json.Unmarshal([]byte(show(w.state)), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(show(w.state)), &back))
 	equal(t, "state", show(back), show(w.state))
 	for _, broken := range []string{`{"breaker":{"phase":"ajar"}}`, `{"hold":{"until":5}}`, `{"ramp":{"starts":{}}}`, `[]`} {
 		if err := json.Unmarshal([]byte(broken), &back); err == nil {

@@ -7,19 +7,16 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Slots in memory are taken, named and given back like those in files, each once.
 func TestMemory_Slots(t *testing.T) {
 	var m gate.Memory
 	one, err := m.Take("api", 2, "run 1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	two, err := m.Take("api", 2, "run 2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := m.Take("api", 2, "run 3"); !errors.Is(err, gate.ErrFull) {
 		t.Errorf("a third of two slots: %v", err)
 	}
@@ -31,9 +28,7 @@ func TestMemory_Slots(t *testing.T) {
 	}
 	one.Free()
 	again, err := m.Take("api", 2, "run 3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	one.Free() // another has it by now
 	if got := m.Holders("api"); !slices.Equal(got, []string{"run 2", "run 3"}) {
 		t.Errorf("holders %q", got)
@@ -49,9 +44,7 @@ func TestMemory_Slots(t *testing.T) {
 func TestMemory_Watch(t *testing.T) {
 	var m gate.Memory
 	changed, stop, err := m.Watch("api")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	gone, leave, _ := m.Watch("api")
 	leave()
 	hold := func(key string) {

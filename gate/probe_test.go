@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The probes of the field report (§2.3) are the edges where the breakers and retries of the field stick, stampede or
@@ -53,9 +54,7 @@ func trip(t *testing.T, g *gate.Gate) {
 func load(t *testing.T, g *gate.Gate) gate.State {
 	t.Helper()
 	s, err := g.Store.Load(g.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // testTimeout is how long anything may take that takes a moment on an idle machine.
@@ -85,13 +86,9 @@ func beginAs(t testing.TB, as *syscall.Credential, dir, role string, args ...str
 		t.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.out = bufio.NewReader(out)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	late := time.AfterFunc(2*testTimeout, p.kill)
 	t.Cleanup(func() {
 		late.Stop()

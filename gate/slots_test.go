@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func take(t *testing.T, s gate.Slots, key string, n int, holder string) *gate.Slot {
 	t.Helper()
 	slot, err := s.Take(key, n, holder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return slot
 }
 
@@ -119,9 +118,7 @@ func TestSlots_NeverMore(t *testing.T) {
 
 func TestSlots_Trouble(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	s := gate.Slots{Dir: filepath.Join(dir, "file", "gates")}
 	if _, err := s.Take("api", 1, "a"); err == nil || errors.Is(err, gate.ErrFull) {
 		t.Errorf("in a directory that is a file: %v", err)
@@ -129,9 +126,7 @@ func TestSlots_Trouble(t *testing.T) {
 	equal(t, "holders", fmt.Sprint(s.Holders("api")), "[]")
 
 	s = gate.Slots{Dir: dir}
-	if err := os.Mkdir(filepath.Join(dir, "api.0.slot"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "api.0.slot"), 0o700))
 	if _, err := s.Take("api", 1, "a"); err == nil || errors.Is(err, gate.ErrFull) || !strings.Contains(err.Error(), "api.0.slot") {
 		t.Errorf("a slot that is a directory: %v", err)
 	}

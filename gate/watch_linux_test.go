@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestFiles_Watch(t *testing.T) {
 	t.Parallel()
 	files := &gate.Files{Dir: t.TempDir()}
 	changed, stop, err := files.Watch("api")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	told := func(what string) {
 		t.Helper()
 		select {
@@ -59,9 +58,7 @@ func TestFiles_Watch(t *testing.T) {
 	told("a reset")
 	put(t, files, "api")
 	told("a new state")
-	if err := os.WriteFile(filepath.Join(files.Dir, "api.json"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(files.Dir, "api.json"), []byte("x"), 0o600))
 	files.Load("api")
 	told("a damaged file that was set aside")
 	writer := begin(t, files.Dir, "write")

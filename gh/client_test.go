@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/gh"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -34,9 +35,7 @@ func setup(t *testing.T, script string) bundle {
 	t.Helper()
 	t.Parallel()
 	api, err := rehearse.Start(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { api.Close() })
 	b := bundle{api: api, log: new(bytes.Buffer), delays: new([]time.Duration)}
 	b.Client = &gh.Client{
@@ -180,9 +179,7 @@ func standIn(t *testing.T) (*gh.Client, *bytes.Buffer) {
 	t.Helper()
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "gh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	log := new(bytes.Buffer)
 	return &gh.Client{Path: path, Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(log, nil)),
 		Runner: belay.Runner{Policy: retry.Policy{MaxRetries: retry.None}, Gate: belay.Gate{Off: true}, State: &belay.State{Dir: t.TempDir()}}}, log
@@ -295,9 +292,7 @@ func TestClient_GraphQL(t *testing.T) {
 	}
 	// The files of others that run at the same time are there too.
 	list, err := filepath.Glob(filepath.Join(os.TempDir(), "belay-graphql-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range list {
 		if data, _ := os.ReadFile(name); strings.Contains(string(data), title) {
 			t.Errorf("%s is left", name)

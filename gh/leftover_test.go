@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A program that is killed leaves the file of its request behind. The next one that needs such a file removes it, after an
@@ -38,30 +39,18 @@ func TestClient_GraphQLSweepsLeftovers(t *testing.T) {
 		{"another.json", old},
 	} {
 		path := filepath.Join(tmp, tt.name)
-		if err := os.WriteFile(path, []byte(`{"query":""}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-tt.age)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(`{"query":""}`), 0o600))
+		must.OK(t, os.Chtimes(path, time.Time{}, time.Now().Add(-tt.age)))
 	}
 	mine := filepath.Join(tmp, "belay-graphql-7.json") // not a request
-	if err := os.WriteFile(mine, []byte(`{"notes":"mine"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(mine, []byte(`{"notes":"mine"}`), 0o600))
 	os.Chtimes(mine, time.Time{}, time.Now().Add(-old))
-	if err := os.Symlink(filepath.Join(tmp, "another.json"), filepath.Join(tmp, "belay-graphql-6.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(tmp, "another.json"), filepath.Join(tmp, "belay-graphql-6.json")))
 	script := "#!/bin/sh\nfor f; do case $f in *belay-graphql-*) cat \"$f\" > \"$0.asked\";; esac; done\necho '{\"data\":{}}'\n"
-	if err := built.WriteFile(filepath.Join(dir, "gh"), []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(dir, "gh"), []byte(script)))
 	client := &gh.Client{Path: filepath.Join(dir, "gh"), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Runner: belay.Runner{State: &belay.State{Dir: filepath.Join(dir, "state")}}}
-	if err := client.GraphQL(t.Context(), "query($x: [String!]) { viewer { login } }", map[string]any{"x": []string{"a"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, client.GraphQL(t.Context(), "query($x: [String!]) { viewer { login } }", map[string]any{"x": []string{"a"}}, nil))
 	if asked, err := os.ReadFile(filepath.Join(dir, "gh.asked")); err != nil || len(asked) == 0 {
 		t.Errorf("gh was asked %q, %v", asked, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -92,9 +93,7 @@ func TestParseJitter(t *testing.T) {
 	} {
 		t.Run(c.in, func(t *testing.T) {
 			j, err := retry.ParseJitter(c.in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			equal(t, "jitter", j, c.want)
 			equal(t, "text", j.String(), c.out)
 		})

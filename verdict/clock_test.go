@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -125,8 +126,6 @@ func TestParseHint_ZonesAreNoPaths(t *testing.T) {
 func location(t *testing.T, name string) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return loc
 }

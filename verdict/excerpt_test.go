@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -47,9 +48,7 @@ func checkExcerpt(t *testing.T, name string, e verdict.Excerpt, stream []byte, h
 func readExcerpt(t *testing.T, stream []byte) verdict.Excerpt {
 	t.Helper()
 	e, err := verdict.ReadExcerpt(bytes.NewReader(stream), int64(len(stream)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e
 }
 

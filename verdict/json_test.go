@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -42,16 +43,12 @@ func TestVerdict_JSON(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			data, err := json.Marshal(test.v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if string(data) != test.want {
 				t.Errorf("got  %s\nwant %s", data, test.want)
 			}
 			var back verdict.Verdict
-			if err := json.Unmarshal(data, &back); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(data, &back))
 			again, err := json.Marshal(back)
 			if err != nil || string(again) != test.want {
 				t.Errorf("after reading it back: %s, %v", again, err)
@@ -77,21 +74,15 @@ func TestVerdict_JSON_ResetRoundsUp(t *testing.T) {
 func resetAt(t *testing.T, h verdict.Hint) any {
 	t.Helper()
 	data, err := json.Marshal(verdict.Verdict{Hint: h})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var m map[string]any
-	if err := json.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &m))
 	return m["reset_at"]
 }
 
 func TestVerdict_JSON_TornUsageIsNull(t *testing.T) {
 	data, err := json.Marshal(verdict.Verdict{Class: verdict.Crash, Usage: json.RawMessage(`{"input_tok`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var back verdict.Verdict
 	if err := json.Unmarshal(data, &back); err != nil || back.Class != verdict.Crash || back.Usage != nil {
 		t.Errorf("got %+v, %v", back, err)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestAnalyse(t *testing.T) {
@@ -35,9 +37,7 @@ func TestAnalyse(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.expr, func(t *testing.T) {
 			got, err := analyse("(?im)" + test.expr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !slices.Equal(got.anyOf, test.literals) || got.oneLine != test.oneLine {
 				t.Errorf("got %q, %v, want %q, %v", got.anyOf, got.oneLine, test.literals, test.oneLine)
 			}

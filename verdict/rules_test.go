@@ -5,15 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
 func compile(t testing.TB, rules ...verdict.Rule) *verdict.Rules {
 	t.Helper()
 	r, err := verdict.Compile(rules...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 

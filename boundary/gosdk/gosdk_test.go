@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/boundary/gosdk"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // recorder keeps what boundaries have caught.
@@ -94,9 +95,7 @@ func newServer(b gosdk.Boundary) *mcp.Server {
 func sentWith(t *testing.T, sent func() string, text string) (line string) {
 	t.Helper()
 	quoted, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for range 1000 {
 		if line = sent(); strings.Contains(line, string(quoted)) {
 			return line
@@ -117,9 +116,7 @@ func connect(t *testing.T, server *mcp.Server, version string) (*mcp.ClientSessi
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { session.Close() })
 	return session, log.last
 }

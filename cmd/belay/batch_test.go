@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // batchLine is what is looked at of a line of results.
@@ -30,9 +31,7 @@ type batchLine struct {
 func (r *run) batchResults(name string) (lines []batchLine) {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	for line := range bytes.Lines(data) {
 		var l batchLine
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -64,9 +63,7 @@ func TestBatch_Killed(t *testing.T) {
 	killed, longest := 0, time.Second*time.Duration(tasks)/time.Duration(500*(kills+1))
 	for round := 0; ; round++ {
 		cmd := r.command("belay-plain", "batch", "-j", fmt.Sprint(jobs), "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", `echo "$0" >>ran; echo "out $0"`, "{id}")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		if killed < kills {
 			time.Sleep(faulttest.N(random, longest))
 			cmd.Process.Kill()
@@ -89,9 +86,7 @@ func TestBatch_Killed(t *testing.T) {
 		begun[l.Begun]++
 	}
 	ran, err := os.ReadFile(filepath.Join(r.dir, "ran"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again := bytes.Count(ran, []byte("\n")) - tasks
 	if kills > 0 && killed == 0 {
 		t.Error("it was never killed")
@@ -133,9 +128,7 @@ func TestBatch_Signals(t *testing.T) {
 	if !strings.Contains(r.said(), "stopped by SIGINT. Continue with: belay batch -j 3 tasks.jsonl -o results.jsonl -- sh -c ") {
 		t.Errorf("%s", r.said())
 	}
-	if err := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "echo", "{id}").Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "echo", "{id}").Run())
 	lines := r.batchResults("results.jsonl")
 	slices.SortFunc(lines, func(a, b batchLine) int { return strings.Compare(a.Task, b.Task) })
 	if len(lines) != 3 || lines[0].Begun != "new" || lines[1].Begun != "restarted" || lines[2].Begun != "restarted" {
@@ -249,12 +242,8 @@ func TestBatch_CommandToPaste(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	bin := filepath.Join(r.dir, "bin")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(r.command("belay-plain").Path, filepath.Join(bin, "belay")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(bin, 0o700))
+	must.OK(t, os.Symlink(r.command("belay-plain").Path, filepath.Join(bin, "belay")))
 	paste := func(said []byte, before string) []byte {
 		t.Helper()
 		_, line, ok := strings.Cut(string(said), before)
@@ -344,7 +333,5 @@ func (r *run) fakeResults(results string, n int) {
 		fmt.Fprintf(&text, `{"task":"t%d","hash":"%s","state":"done","cost_usd":0.01,"index":%d,"line":%d,"begun":"new","ended":"2026-11-16T20:00:00Z","schema_version":1,"success":true,"result":"%s"}`+"\n",
 			i, task.Hash(), i, i+1, output)
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, results), text.Bytes(), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, os.WriteFile(filepath.Join(r.dir, results), text.Bytes(), 0o600))
 }

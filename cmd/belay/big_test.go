@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const (
@@ -49,9 +50,7 @@ func idle(t *testing.T) int {
 	r.start("belay-plain", "run", "--", "sh", "-c", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
 	r.line("ready")
 	base := peak(t, r.cmd.Process.Pid)
-	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600))
 	r.ends(0)
 	return base
 }
@@ -139,13 +138,9 @@ func TestBig_Input(t *testing.T) {
 			r.start("bash", "-c", fmt.Sprintf("yes 0123456789abcde | head -c %d | (echo $BASHPID; exec belay-plain run %s -- cat)",
 				size, strings.Join(way.flags, " ")))
 			first, err := r.out.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			pid, err := strconv.Atoi(strings.TrimSpace(first))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			n, err := io.CopyN(io.Discard, r.out, int64(size-4*mib))
 			if err != nil {
 				t.Fatalf("%d bytes, then %v\n%s", n, err, r.said())

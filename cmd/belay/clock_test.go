@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A clock that is set must not shut callers out: what a person held lasts until the time that was said, what a service's
@@ -29,9 +31,7 @@ func TestClock_IsSet(t *testing.T) {
 	}
 	set := func(by string) {
 		t.Helper()
-		if err := os.WriteFile(offset, []byte(by+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(offset, []byte(by+"\n"), 0o600))
 	}
 	const throttled = `echo "429 Too Many Requests, retry after 3600 s" >&2; exit 1`
 	through := []string{"run", "--gate", "api", "--no-wait", "--", "true"}

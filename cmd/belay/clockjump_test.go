@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // seamed is a belay whose clock can be set.
@@ -26,9 +27,7 @@ var seamed = sync.OnceValues(func() (string, error) {
 func seamedBelay(t *testing.T) string {
 	t.Helper()
 	path, err := seamed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return path
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // bashCompletion is the package that gives bash the completions of other commands.
@@ -47,12 +48,8 @@ func TestCompletion_InShells(t *testing.T) {
 			}
 			s := newScreen(t, shell.command...)
 			s.expect(`[$%#>] `)
-			if err := os.Mkdir(s.path("bin"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := built.WriteFile(s.path("bin/scoop"), []byte("#!/bin/sh\necho \"scooped [$*]\"\n")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(s.path("bin"), 0o700))
+			must.OK(t, built.WriteFile(s.path("bin/scoop"), []byte("#!/bin/sh\necho \"scooped [$*]\"\n")))
 			s.write("setup", shell.setup+"\n")
 			s.send("export PATH=\"$PWD/bin:$PATH\"; . ./setup; echo rea''dy\r")
 			s.expect(`ready\r?\n`)

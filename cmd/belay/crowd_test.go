@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Many runs wait at one gate until it opens, five hundred in make soak: each of them runs, once, and never more at a time
@@ -26,18 +27,14 @@ func TestCrowd_Waiters(t *testing.T) {
 	r := newRun(t, 0)
 	r.gates("hold", "api", "--until", "1h")
 	counts, err := os.Create(filepath.Join(r.dir, "counts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer counts.Close()
 	var all sync.WaitGroup
 	var failed atomic.Int64
 	for range n {
 		cmd := r.command("belay-plain", "run", "--gate", "api", "--max-parallel", fmt.Sprint(slots), "--max-wait", "2h", "--quiet", "--", "sh", "-c", ": > run.$$; set -- run.*; echo $#; exec rm run.$$")
 		cmd.Stdout = counts
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		all.Go(func() {
 			if err := cmd.Wait(); err != nil {
 				failed.Add(1)

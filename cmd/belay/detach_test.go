@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // detach starts a detached run and returns its id.
@@ -78,19 +80,13 @@ func TestDetach_Attach(t *testing.T) {
 	shown := func(name, id string) *exec.Cmd {
 		cmd := r.command("belay", "attach", id)
 		stdout, err := os.Create(filepath.Join(r.dir, name+".out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer stdout.Close()
 		stderr, err := os.Create(filepath.Join(r.dir, name+".err"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer stderr.Close()
 		cmd.Stdout, cmd.Stderr = stdout, stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		eventually(t, "the beginning is shown", func() bool { return strings.Contains(r.file(name+".out"), "what to do\n") })
 		return cmd
 	}
@@ -245,9 +241,7 @@ func TestDetach_Suspended(t *testing.T) {
 	cmd.Dir, cmd.Env = r.dir, append(environment(programs(t), r.dir, r.id), r.env...)
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	eventually(t, "it waits", func() bool { _, state := r.owner(); return state == "waiting" })
 	r.write("offset", "8h")
 	defer time.AfterFunc(testTimeout, func() { cmd.Process.Kill() }).Stop()
@@ -298,9 +292,7 @@ func TestDetach_NotShown(t *testing.T) {
 			t.Fatal(code)
 		}
 		for _, ext := range gone {
-			if err := os.Remove(filepath.Join(r.dir, "state", "spool", id+ext)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(filepath.Join(r.dir, "state", "spool", id+ext)))
 		}
 		if stdout, stderr, code := r.attach(id); stdout != "" || !strings.Contains(stderr, "has been shown by another belay attach") || code != 2 {
 			t.Errorf("%s: %q, %q, %d", name, stdout, stderr, code)

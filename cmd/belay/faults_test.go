@@ -19,6 +19,7 @@ import (
 
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -56,9 +57,7 @@ func buildPlayers(t *testing.T) string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, name := range faulttest.Names() {
-		if err := os.Symlink("player", filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink("player", filepath.Join(dir, name)))
 	}
 	return dir
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // answers are calls of every command that prints something itself, by the command's name; those of several belong together and are made
@@ -105,9 +106,7 @@ func TestFullStdout(t *testing.T) {
 		r.start("belay", "run", "--", "sh", "-c", "echo ready; exec sleep 300")
 		r.line("ready")
 		result := `{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"line":1,"begun":"new","ended":"2026-11-17T00:00:00Z","success":true,"result":"x"}` + "\n"
-		if err := os.WriteFile(filepath.Join(r.dir, "results.jsonl"), []byte(result), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.dir, "results.jsonl"), []byte(result), 0o600))
 		for path, calls := range answers {
 			if !changing[path] {
 				r.failFull(append(calls, strings.TrimPrefix(path+" --help", "belay "))...)
@@ -139,9 +138,7 @@ func (r *run) failFull(calls ...string) {
 	r.t.Helper()
 	for _, line := range calls {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, err)
 		cmd := r.command("belay", strings.Fields(line)...)
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = full, &stderr
@@ -159,9 +156,7 @@ func TestFullStdout_ReaderGone(t *testing.T) {
 	r := withRecord(t)
 	for _, line := range []string{"ps", "gates --json", "config show", "log", "stats", "--help"} {
 		reader, writer, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		reader.Close()
 		cmd := r.command("belay-plain", strings.Fields(line)...)
 		var stderr bytes.Buffer
@@ -179,18 +174,14 @@ func withRecord(t *testing.T) *run {
 	t.Helper()
 	r := newRun(t, 0)
 	for _, dir := range []string{"config/belay", "home/.claude"} {
-		if err := os.MkdirAll(r.dir+"/"+dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(r.dir+"/"+dir, 0o700))
 	}
 	r.write("config/belay/config.toml", "[budget.nightly]\nlimit = 5\nwindow = \"day\"\n[profile.toy]\ncommand = \"toy\"\nheadless = {always = true}\n")
 	r.write("home/.claude.json", `{"mcpServers": {"db": {"command": "db-server"}}}`)
 	r.write("home/.claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`)
 	r.command("belay-plain", "run", "--", "false").Run()
 	log, err := os.OpenFile(r.dir+"/state/log.jsonl", os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer log.Close()
 	if _, err := log.WriteString(recordOfSession); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // getVar makes this binary a client that gets the address in it, where there is no curl.
@@ -103,9 +104,7 @@ func (l *limited) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func serve(t *testing.T, h http.Handler) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := &http.Server{Handler: h}
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
@@ -196,15 +195,11 @@ func (r *run) gates(args ...string) string {
 func (r *run) job(name string, args ...string) *job {
 	r.t.Helper()
 	stderr, err := os.Create(filepath.Join(r.dir, name+".err"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	defer stderr.Close()
 	cmd := r.command("belay", append([]string{"run"}, args...)...)
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, cmd.Start())
 	j := &job{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		j.code = shellCode(cmd.Wait())
@@ -313,9 +308,7 @@ func TestGate_SleepersCostLittle(t *testing.T) {
 	var sleepers []*exec.Cmd
 	for range 50 {
 		cmd := r.command("belay-plain", "run", "--gate", "api", "--max-wait", "2h", "--quiet", "--", "true")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		sleepers = append(sleepers, cmd)
 		t.Cleanup(func() { cmd.Wait() })
 		t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM) })
@@ -345,9 +338,7 @@ func cpuTime(t *testing.T, pid int) (sum time.Duration) {
 			continue
 		}
 		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		sum += time.Duration(ns)
 	}
 	if sum == 0 {

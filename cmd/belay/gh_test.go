@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // How a scripted gh ends: the body of a shell script that has counted its start, and the exit code that belay then ends with.
@@ -63,9 +64,7 @@ func (r *run) script(name string, e ending) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, "bin", name)
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	if err := built.WriteFile(path, []byte("#!/bin/sh\ncase $* in *rate_limit*) ;; *) echo x >> "+filepath.Join(r.dir, "starts")+" ;; esac\n"+e.script+"\n")); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, built.WriteFile(path, []byte("#!/bin/sh\ncase $* in *rate_limit*) ;; *) echo x >> "+filepath.Join(r.dir, "starts")+" ;; esac\n"+e.script+"\n")))
 }
 
 // gh runs belay with these arguments and the scripted CLIs first on the PATH, and returns how often they were started, how
@@ -204,9 +203,7 @@ func TestGH_NotRepeatedByRule(t *testing.T) {
 	config := filepath.Join(r.dir, "config", "belay", "config.toml")
 	os.MkdirAll(filepath.Dir(config), 0o700)
 	for _, rule := range []string{"class = \"network\"", "class = \"unknown\"\nretryable = true", "class = \"network\"\nprofile = \"gh\""} {
-		if err := os.WriteFile(config, []byte("[[rule]]\nname = \"ours\"\nmatch = \"oh no\"\n"+rule+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(config, []byte("[[rule]]\nname = \"ours\"\nmatch = \"oh no\"\n"+rule+"\n"), 0o600))
 		for _, command := range []string{issueCreate, "gh pr merge 1", "gh some-extension"} {
 			args := slices.Concat([]string{"run", "--retry-on-exit", "1", "--"}, strings.Fields(command))
 			if starts, code, _, stderr := r.gh(nil, args...); starts != 1 || code != 1 || !strings.Contains(stderr, "--retry-unsafe") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/actionstest"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // An agent whose session, model and errors are hostile texts cannot give a command to the runner of GitHub Actions, nor an output: there is
@@ -21,22 +22,16 @@ func TestGitHub_Hostile(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	bin := filepath.Join(r.dir, "agents")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(bin, 0o700))
 	r.write("agents/claude", "#!/bin/sh\necho x >> calls\n[ \"$(wc -l < calls)\" = 1 ] && cat fails && exit 1\ncat succeeds\n")
-	if err := os.Chmod(filepath.Join(bin, "claude"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(bin, "claude"), 0o700))
 	r.env = []string{"PATH=" + programs(r.t) + ":" + bin + ":" + os.Getenv("PATH"), "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=output", "GITHUB_STEP_SUMMARY=summary"}
 	for i, text := range actionstest.Hostile {
 		if text == "" || !clitest.OneOf(6, i) { // a session without a name is none; FuzzForgery has all texts every day
 			continue
 		}
 		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		begin := fmt.Sprintf(`{"type":"system","subtype":"init","session_id":%[1]s,"model":%[1]s,"claude_code_version":%[1]s}`, quoted)
 		tool := fmt.Sprintf(`{"type":"assistant","message":{"id":"m1","model":%[1]s,"content":[{"type":"tool_use","id":"t1","name":%[1]s,"input":{}}]},"session_id":%[1]s}`, quoted)
 		said, _ := json.Marshal("API Error: 500 internal error: " + text)

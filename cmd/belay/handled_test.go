@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -177,9 +178,7 @@ func TestHandled_ErrorOfARun(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(log, append([]byte("\n"), data...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rows := asked[audited](r, "audit"); len(rows) != 3 {
 		t.Errorf("%+v", rows)
 	}
@@ -251,9 +250,7 @@ func TestHandled_Edges(t *testing.T) {
 	if rows := asked[audited](r, "audit", "--class", "not_found"); len(rows) != 1 || fmt.Sprint(rows[0].Detail) != "map[at:1970-01-01T00:00:00Z issue:1]" {
 		t.Errorf("%+v", rows)
 	}
-	if err := os.RemoveAll(state.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(state.Dir))
 	if c, herr := state.HandleError(syscall.EPIPE, belay.Session{Profile: "../../etc", ID: someSession}, nil); herr == nil || c.Type != verdict.Network {
 		t.Errorf("without a state directory: %+v, %v", c, herr)
 	}
@@ -263,16 +260,12 @@ func TestHandled_Edges(t *testing.T) {
 func (r *run) openState() *belay.State {
 	r.t.Helper()
 	state, err := belay.OpenState(filepath.Join(r.dir, "state"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	return state
 }
 
 // write makes a script.
 func (r *run) write(name, text string) {
 	r.t.Helper()
-	if err := built.WriteFile(filepath.Join(r.dir, name), []byte(text)); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, built.WriteFile(filepath.Join(r.dir, name), []byte(text)))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What a hostile program calls itself and says: it clears the screen, sets the title, turns the direction of writing round, goes back
@@ -83,9 +84,7 @@ line '"type":"result","subtype":"success","is_error":true,"api_error_status":400
 exit 1`)
 	for _, script := range []string{filepath.Join(h.dir, "players", evilName), filepath.Join(h.dir, evilName)} {
 		text := "#!/bin/sh\nprintf 'CHILD %s' '" + strings.ReplaceAll(evilText, "\x00", "") + "' >&2\ncase $1 in wait) sleep 300 & exit 0 ;; hang) exec sleep 300 ;; esac\nexit 7\n"
-		if err := built.WriteFile(script, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, built.WriteFile(script, []byte(text)))
 	}
 	return h
 }
@@ -128,14 +127,10 @@ func TestHostile_EveryCommand(t *testing.T) {
 	h.shows("gates", "open", "other", "--reason", evilName)
 	cmd := h.command("belay-plain", "run", "--gate", "api", "--max-wait", "2h", "--", evil)
 	waiting, err := os.Create(filepath.Join(h.dir, "waiting"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stderr = waiting
 	defer waiting.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	if !within(testTimeout, func() bool { return strings.Contains(h.said("waiting"), "; waiting.") }) {
 		t.Error("nothing waits")
 	}
@@ -204,9 +199,7 @@ func (h *hostile) said(name string) string {
 // put writes a file, and makes the directories that it is in.
 func (h *hostile) put(name, text string) {
 	h.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o700))
 	h.write(name, text)
 }
 
@@ -221,9 +214,7 @@ func (h *hostile) evilLog() {
 	h.t.Helper()
 	path := filepath.Join(h.dir, "state", "log.jsonl")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	words := []string{"timestamp", "start_time", "end_time", "kind", "status", "error_type", "schema", "category", "severity", "sent"}
 	var more []byte
 	n := 0
@@ -243,15 +234,11 @@ func (h *hostile) evilLog() {
 			usage["total_cost_usd"] = []float64{-1e308, 1e300, 1e18}[n%3]
 		}
 		data, err := json.Marshal(entry)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, err)
 		more = append(append(more, bytes.ReplaceAll(data, []byte(`\u202e`), []byte("\u202e\u009b\x7f\xff"))...), '\n')
 	}
 	if n < 10 {
 		h.t.Fatalf("%d lines are in the log", n)
 	}
-	if err := os.WriteFile(path, append(text, more...), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, os.WriteFile(path, append(text, more...), 0o600))
 }

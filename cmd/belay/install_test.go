@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const (
@@ -65,9 +67,7 @@ func newSite(t *testing.T, i installer) *site {
 	}
 	s.path = filepath.Join(s.dir, base, i.name)
 	s.write("elsewhere/mine", "what the user has written\n")
-	if err := os.MkdirAll(filepath.Join(s.dir, "repo"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(s.dir, "repo"), 0o700))
 	return s
 }
 
@@ -81,26 +81,20 @@ func (s *site) write(name, text string) {
 		path = s.at(name)
 	}
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.WriteFile(path, []byte(text), 0o640))
 }
 
 // link makes a symbolic link, in a directory that is made too.
 func (s *site) link(target, path string) {
 	s.t.Helper()
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	if err := os.Symlink(target, path); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.Symlink(target, path))
 }
 
 func (s *site) pipe(path string) {
 	s.t.Helper()
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, unix.Mkfifo(path, 0o600))
 }
 
 // belay runs belay in the repository, to its end.
@@ -111,9 +105,7 @@ func (s *site) belay(args ...string) (code int, stdout, stderr string) {
 	cmd.Env = append(cmd.Env, "PWD="+cmd.Dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, cmd.Start())
 	late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	if !late.Stop() {
@@ -180,9 +172,7 @@ func (s *site) tree(names ...string) string {
 			fmt.Fprintln(&b)
 			return nil
 		})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 	}
 	return b.String()
 }
@@ -206,9 +196,7 @@ var copies = map[string]func(s *site, path string){
 	"LinkToSame": func(s *site, path string) { s.write("elsewhere/same", s.text); s.link(s.at("elsewhere/same"), path) },
 	"Pipe":       func(s *site, path string) { s.pipe(path) },
 	"HardLink": func(s *site, path string) {
-		if err := os.Link(s.at("elsewhere/mine"), path); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.Link(s.at("elsewhere/mine"), path))
 	},
 }
 
@@ -365,9 +353,7 @@ func TestUninstall_RepositoryLeadsElsewhere(t *testing.T) {
 			s := newSite(t, i)
 			s.write(s.path, s.text)
 			s.does("install")
-			if err := os.Rename(s.path, s.at("home/settings")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Rename(s.path, s.at("home/settings")))
 			s.link(s.at("home/settings"), s.path)
 			before := s.tree("repo", "home")
 			code, stdout, stderr := s.belay(s.args("uninstall")...)
@@ -399,9 +385,7 @@ var dotfiles = map[string]func(s *site) (real string){
 		return s.at("elsewhere/dot/settings")
 	},
 	"Home": func(s *site) string {
-		if err := os.Rename(s.at("home"), s.at("elsewhere/home")); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.Rename(s.at("home"), s.at("elsewhere/home")))
 		s.link("elsewhere/home", s.at("home"))
 		s.write(s.path, s.text)
 		return s.at("elsewhere/home/" + s.name)

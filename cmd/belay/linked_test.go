@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Templates find methods by their names. An executable that has them keeps every method of every type, which were 1.4 MB of belay; cobra, which imports them, only needs them
@@ -14,9 +16,7 @@ import (
 func TestLinked_NoTemplates(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join(binDir, "belay"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !bytes.Contains(data, []byte("internal/cli.newRoot")) {
 		t.Fatal("the executable has no names of functions")
 	}

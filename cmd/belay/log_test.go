@@ -15,15 +15,14 @@ import (
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // entries reads the log of a run's state directory.
 func (r *run) entries() (list []journal.Entry, torn int) {
 	r.t.Helper()
 	f, err := os.Open(filepath.Join(r.dir, "state", "log.jsonl"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	defer f.Close()
 	for e := range journal.Read(f, &torn) {
 		list = append(list, e)
@@ -176,9 +175,7 @@ func TestLog_StrangeNames(t *testing.T) {
 		"{\"timestamp\":", strings.Repeat("n", 240)}
 	for _, name := range names {
 		path := filepath.Join(r.dir, name)
-		if err := built.WriteFile(path, []byte("#!/bin/sh\nbelay ps --json\n")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, built.WriteFile(path, []byte("#!/bin/sh\nbelay ps --json\n")))
 		out, err := r.command("belay", "run", "--", path).CombinedOutput()
 		if err != nil {
 			t.Errorf("%q: %v: %s", name, err, out)

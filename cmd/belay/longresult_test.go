@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // unit is a piece of an answer as JSON has it, and as it means it: 32 bytes, so that an answer of any size can be made of
@@ -61,13 +62,9 @@ echo '{"type":"turn.completed","usage":{"input_tokens":3,"cached_input_tokens":0
 func (r *run) agents(env ...string) {
 	r.t.Helper()
 	bin := filepath.Join(r.dir, "agents")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, os.Mkdir(bin, 0o700))
 	for name, script := range scripted {
-		if err := built.WriteFile(filepath.Join(bin, name), []byte(script)); err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, built.WriteFile(filepath.Join(bin, name), []byte(script)))
 	}
 	r.env = append(r.env, "UNIT="+unit, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))
 	r.env = append(r.env, env...)
@@ -179,9 +176,7 @@ func TestBig_Result(t *testing.T) {
 func resultHolds(t *testing.T, file string, units int) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got struct {
 		Success bool
 		Result  string
@@ -189,9 +184,7 @@ func resultHolds(t *testing.T, file string, units int) {
 			Input int `json:"input_tokens"`
 		}
 	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &got))
 	text := got.Result
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") { // as it was printed
 		t.Errorf("%.200s", text)

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/built"
 	lookat "github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/look/viewer"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // talker is an agent that prints events until it is told to end.
@@ -35,9 +36,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 func TestLook(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	if err := built.WriteFile(filepath.Join(r.dir, "claude"), []byte(talker)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(r.dir, "claude"), []byte(talker)))
 	r.env = []string{"SAYS=20000"}
 	r.start("belay", "run", "--", "./claude", "-p", "hello")
 	id := listedID(r)
@@ -47,9 +46,7 @@ func TestLook(t *testing.T) {
 	}
 	listen := func() *viewer.Listener {
 		l, err := viewer.Listen(sockets, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return l
 	}
 
@@ -128,18 +125,14 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 func TestLook_Silent(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	if err := built.WriteFile(filepath.Join(r.dir, "claude"), []byte(waiter)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(r.dir, "claude"), []byte(waiter)))
 	r.start("belay", "run", "--", "./claude", "-p", "hello")
 	id := listedID(r)
 	if !within(testTimeout, func() bool { _, err := os.Stat(filepath.Join(r.dir, "called")); return err == nil }) {
 		t.Fatal("the agent has not got there")
 	}
 	l, err := viewer.Listen(lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()

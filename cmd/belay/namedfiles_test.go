@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What the user names on the command line may be anything that can be read or written.
@@ -50,9 +52,7 @@ func TestNamedFiles(t *testing.T) {
 			cmd := r.command("bash", "-c", strings.ReplaceAll(tt.script, "belay ", "belay-plain "))
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			stop := context.AfterFunc(ctx, func() { cmd.Process.Kill() })
 			code := shellCode(cmd.Wait())
 			if !stop() {
@@ -82,9 +82,7 @@ func TestNamedFiles_NoWriter(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, 0)
 			pipe := filepath.Join(r.dir, "pipe")
-			if err := unix.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, unix.Mkfifo(pipe, 0o600))
 			r.start("belay", append(append([]string{"run", "--prompt-file", pipe}, tt.flags...), "--", "touch", "started")...)
 			if tt.kill != 0 {
 				eventually(t, "belay opens the pipe", func() bool { return isOpening(r.cmd.Process.Pid) })

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // withoutProc is the command in front of what is to run where /proc is hidden.
@@ -48,9 +50,7 @@ func TestNoProc_Stopped(t *testing.T) {
 				t.Parallel()
 				r := newRun(t, 0)
 				stdin, w, err := os.Pipe()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer stdin.Close()
 				defer w.Close()
 				args := append(append(append([]string{}, command[1:]...), "belay-plain"), tt.args...)

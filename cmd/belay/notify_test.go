@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // sender stands for notify-send: it writes down what it is told, and does not end before it is let.
@@ -20,9 +22,7 @@ while [ -e "$NOTIFIED.hang" ]; do sleep 0.05; done
 func notifiedShell(t *testing.T, kind string) *screen {
 	t.Helper()
 	s := newShell(t, "")
-	if err := os.Mkdir(s.path("bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(s.path("bin"), 0o700))
 	s.write("bin/notify-send", sender)
 	os.Chmod(s.path("bin/notify-send"), 0o700)
 	s.run("export PATH=$PWD/bin:$PATH TERM=" + kind + " DISPLAY=:7 DBUS_SESSION_BUS_ADDRESS=none NOTIFIED=$PWD/notified; unset SSH_CONNECTION SSH_TTY TMUX STY TERM_PROGRAM LC_TERMINAL")

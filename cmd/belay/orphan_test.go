@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // orphan is the beginning of a script: it leaves a process whose parent has ended, in a session of its own, with nothing
@@ -44,9 +45,7 @@ func TestOrphan_SideQuestion(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, 0)
 			for _, dir := range []string{"aside", "bin"} {
-				if err := os.Mkdir(filepath.Join(r.dir, dir), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Mkdir(filepath.Join(r.dir, dir), 0o700))
 			}
 			gh := fmt.Sprintf(`#!/bin/sh
 case "$*" in
@@ -62,9 +61,7 @@ if [ ! -e asked ]; then echo 'HTTP 403: API rate limit exceeded for user ID 1.' 
 sleep 300
 `, left, orphan)
 			path := filepath.Join(r.dir, "bin", "gh")
-			if err := built.WriteFile(path, []byte(gh)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, built.WriteFile(path, []byte(gh)))
 			r.start("belay", "run", "--max-retries", "1", "--base-delay", "0", "--rate-limit-buffer", "0", "--timeout", "10s", "--", path, "issue", "list")
 			r.ends(124)
 			if _, err := os.Stat(filepath.Join(r.dir, "again")); err != nil {
@@ -105,9 +102,7 @@ esac
 echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2
 exit 1
 `, left)
-			if err := built.WriteFile(path, []byte(gh)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, built.WriteFile(path, []byte(gh)))
 			r.start("belay", "run", "--max-retries", "1", "--base-delay", "1h", "--max-delay", "1h", "--max-wait", "1s", "--", path, "issue", "list")
 			io.Copy(io.Discard, r.out)
 			r.cmd.Wait()

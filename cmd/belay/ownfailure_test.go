@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // tight runs belay in a bash with these limits and returns how it ended and what it said.
@@ -90,9 +91,7 @@ func TestOwnFailure_Crash(t *testing.T) {
 		t.Errorf("belay log ends with %d and says\n%s", code, said)
 	}
 	text, err := os.ReadFile(filepath.Join(r.dir, "state", "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for line := range strings.Lines(string(text)) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("half a line: %s", line)
@@ -128,20 +127,14 @@ func TestOwnFailure_NoThreads(t *testing.T) {
 	}
 	r := newRun(t, 0)
 	dir, err := os.MkdirTemp("", "belay-threads-") // t.TempDir is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	data, err := os.ReadFile(filepath.Join(binDir, "belay-plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const nobody = 65534
 	for _, err := range []error{os.Chmod(dir, 0o755), built.WriteFile(filepath.Join(dir, "belay"), data), os.Mkdir(filepath.Join(dir, "home"), 0o700),
 		os.Chown(filepath.Join(dir, "home"), nobody, nobody)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	codes := map[int]int{}
 	for _, threads := range []int{1, 3, 4, 5, 6, 8, 12} {

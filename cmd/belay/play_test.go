@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // players are agents that play a part: at its nth start each plays the nth act, and after the last one that one again. An act
@@ -64,19 +65,13 @@ func stagePlay(t *testing.T, dir, name string, acts ...string) (env []string) {
 	t.Helper()
 	bin, plays := filepath.Join(dir, "players"), filepath.Join(dir, "plays")
 	for _, dir := range []string{bin, plays} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	script := strings.Replace(stage, "\n", "\nNAME="+name+"\n", 1) + players[name] + `. "$PLAY/$NAME.$n"` + "\n"
-	if err := built.WriteFile(filepath.Join(bin, name), []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(bin, name), []byte(script)))
 	os.Remove(filepath.Join(plays, name+".n"))
 	for i, act := range acts {
-		if err := os.WriteFile(filepath.Join(plays, name+"."+strconv.Itoa(i+1)), []byte(act+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(plays, name+"."+strconv.Itoa(i+1)), []byte(act+"\n"), 0o600))
 	}
 	return []string{"PLAY=" + plays, "PATH=" + programs(t) + ":" + bin + ":" + os.Getenv("PATH")}
 }
@@ -97,9 +92,7 @@ type report struct {
 func (r *run) belay(args ...string) (o report) {
 	r.t.Helper()
 	f, err := os.CreateTemp(r.dir, "result-*")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	f.Close()
 	cmd := r.command("belay", append([]string{"run", "--result-file", f.Name()}, args...)...)
 	var stdout, stderr bytes.Buffer

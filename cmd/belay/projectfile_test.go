@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // stranger is a user that is neither root nor the one who runs the tests.
@@ -41,9 +43,7 @@ func text(content string) func(*site, string) {
 func (s *site) chown(paths ...string) {
 	s.t.Helper()
 	for _, path := range paths {
-		if err := os.Lchown(path, stranger, stranger); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.Lchown(path, stranger, stranger))
 	}
 }
 
@@ -107,19 +107,13 @@ func manyKeys() string {
 func (s *site) socket(path string) {
 	s.t.Helper()
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	defer unix.Close(fd)
 	// The name of a socket is short.
 	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	defer os.RemoveAll(dir)
-	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: filepath.Join(dir, "s")}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, unix.Bind(fd, &unix.SockaddrUnix{Name: filepath.Join(dir, "s")}))
 	if err := os.Rename(filepath.Join(dir, "s"), path); err != nil {
 		s.t.Skip(err) // on another file system
 	}
@@ -155,9 +149,7 @@ func TestProjectFile_Attacks(t *testing.T) {
 			cmd.Stdin = strings.NewReader("the input")
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 			code := shellCode(cmd.Wait())
 			if !late.Stop() {

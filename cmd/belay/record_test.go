@@ -13,6 +13,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // totals are what belay stats says in all.
@@ -133,17 +135,13 @@ func TestRecord_HoldsNobodyUp(t *testing.T) {
 	}
 	r.totals()
 	d, err := sql.Open("sqlite", filepath.Join(r.dir, "state", "observability.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	conn, err := d.Conn(t.Context())
 	if err == nil {
 		_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := r.command("belay-plain", "run", "--", "false")
 	cmd.Env = append(cmd.Env, "BELAY_FOLD=on")
 	out, err := cmd.CombinedOutput() // which one that waits in vain would say

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // buildCompanion makes belayd, and ask: the same under the name by which it is a small client.
@@ -32,13 +33,9 @@ func TestDemo_NothingInstalled(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	bin := filepath.Join(r.dir, "bin")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(bin, 0o700))
 	for _, name := range []string{"belay", "belayd"} {
-		if err := os.Symlink(filepath.Join(binDir, name), filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(filepath.Join(binDir, name), filepath.Join(bin, name)))
 	}
 	cmd := r.command("belay", "demo")
 	cmd.Env = append(cmd.Env, "PATH="+bin, "BELAY_MAX_RETRIES=0", "BELAY_NO_WAIT=true")
@@ -86,9 +83,7 @@ func TestDemo_Pictures(t *testing.T) {
 		for _, theme := range []string{"light", "dark"} {
 			path := "docs/" + name + "-" + theme + ".svg"
 			data, err := os.ReadFile("../../" + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_, text, _ := strings.Cut(string(data), "<text")
 			shown = append(shown, text)
 			for _, part := range parts {

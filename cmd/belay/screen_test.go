@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // screen is a terminal that a command runs on, and a person in front of it.
@@ -40,17 +42,13 @@ func newScreen(t *testing.T, args ...string) *screen {
 	s := &screen{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	s.id = fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
 	for _, name := range []string{"home", ".tmp"} {
-		if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(s.dir, name), 0o700))
 	}
 	env := append(environment(programs(t), s.dir, s.id), "TERM=xterm", "PS1=$ ", "HISTFILE=", "BASH_SILENCE_DEPRECATION_WARNING=1")
 	s.cmd = exec.Command(lookIn(env, args[0]), args[1:]...)
 	s.cmd.Dir, s.cmd.Env = s.dir, env
 	master, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.pty = pollable(t, master)
 	go s.read()
 	go func() {
@@ -84,9 +82,7 @@ func pollable(t *testing.T, f *os.File) *os.File {
 	if err == nil {
 		err = unix.SetNonblock(fd, true)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
@@ -97,9 +93,7 @@ func (s *screen) control(f func(fd int)) {
 	if err == nil {
 		err = conn.Control(func(fd uintptr) { f(int(fd)) })
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 }
 
 // raw reports whether a program reads the terminal key by key.
@@ -248,9 +242,7 @@ func (s *screen) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *screen) write(name, text string) {
 	s.t.Helper()
-	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.WriteFile(s.path(name), []byte(text), 0o644))
 }
 
 const (

@@ -21,6 +21,7 @@ import (
 
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/redact/redacttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // ways are those that a credential takes.
@@ -123,12 +124,8 @@ func newSecrets(t *testing.T) *secrets {
 
 func (s *secrets) put(path, text string, mode fs.FileMode) string {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(s.t, os.WriteFile(path, []byte(text), mode))
 	return path
 }
 
@@ -262,16 +259,10 @@ func (s *secrets) serve(answers, requests string, env ...string) {
 	done`)
 	cmd.Env = append(append(cmd.Env, "ANSWERS="+answers), env...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
+	must.OK(s.t, cmd.Start())
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -303,9 +294,7 @@ func (s *secrets) waiting(l *leak) {
 	s.t.Helper()
 	cmd := s.command("belay-plain", "run", "--retry-on", "refused", "--max-retries", "3", "--base-delay", "10m", "--max-delay", "10m", "--max-wait", "1h", "--no-gate", "--", "sh", "-c", `cat "$TEXT" >&2; exit 1`)
 	cmd.Env = append(cmd.Env, "TEXT="+s.input(l, "text", l.line()))
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, cmd.Start())
 	var record []byte
 	if !within(testTimeout, func() bool {
 		for _, path := range files(filepath.Join(s.dir, "state", "runs")) {

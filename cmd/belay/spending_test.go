@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // dear is an act of claude that makes so many model calls at $0.165, each with a tool, and then answers. It puts each call on record in the file
@@ -51,9 +53,7 @@ func (r *run) budget(name string) (b struct {
 	By      []struct{ Profile, Project string }
 }) {
 	r.t.Helper()
-	if err := json.Unmarshal([]byte(r.says("budget", name, "--json")), &b); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, json.Unmarshal([]byte(r.says("budget", name, "--json")), &b))
 	return b
 }
 
@@ -102,9 +102,7 @@ func TestSpending_Batch(t *testing.T) {
 	// Each task has a session of its own, and there is time for all of them to learn of the limit.
 	r.play("claude", `case "$*" in *resume*) ;; *) SESSION=0199a213-81c0-7800-8aa1-$(printf %012d $$) ;; esac`+"\n"+dear(10, "sleep 5"))
 	for name, tasks := range map[string]string{"eight": strings.Repeat("hi\n", 8), "three": strings.Repeat(`{"prompt":"hi","max_cost":5}`+"\n", 3)} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(tasks), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.dir, name), []byte(tasks), 0o600))
 	}
 	before := 0
 	for _, tt := range []struct {

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // userText is what a link leads to: a file of the user's own.
@@ -83,9 +85,7 @@ func (s stateTest) playAgent() {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(config, "config.toml"), []byte("[budget.team]\nlimit = 100\nwindow = \"month\"\n"), 0o600)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 }
 
 // The commands whose files are put to the test. Each uses as much of the state directory as it can.
@@ -156,16 +156,10 @@ func TestStateFiles_OtherThings(t *testing.T) {
 					state, other := filepath.Join(s.dir, "state"), filepath.Join(dir, "mine")
 					path := filepath.Join(state, name)
 					for _, d := range []string{dir, state, filepath.Dir(path)} {
-						if err := os.MkdirAll(d, 0o700); err != nil {
-							t.Fatal(err)
-						}
+						must.OK(t, os.MkdirAll(d, 0o700))
 					}
-					if err := os.WriteFile(other, []byte(userText), 0o600); err != nil {
-						t.Fatal(err)
-					}
-					if err := foreignThings[thing](path, other, dir); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.WriteFile(other, []byte(userText), 0o600))
+					must.OK(t, foreignThings[thing](path, other, dir))
 					before := look(t, dir)
 					code, stdout, stderr := s.do(state, args...)
 					if code != wantCode || stdout != wantOut {
@@ -215,9 +209,7 @@ func look(t *testing.T, dir string) string {
 		fmt.Fprintf(&b, "%s %v %v %q\n", path, info.Mode(), info.ModTime(), text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b.String()
 }
 
@@ -235,15 +227,9 @@ func TestStateFiles_Shown(t *testing.T) {
 				t.Run(command+"/"+name+"/"+thing, func(t *testing.T) {
 					s := stateTest{newRun(t, 0)}
 					state, other := filepath.Join(s.dir, "state"), filepath.Join(s.dir, "mine")
-					if err := os.Mkdir(state, 0o700); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(other, []byte(userText), 0o600); err != nil {
-						t.Fatal(err)
-					}
-					if err := foreignThings[thing](filepath.Join(state, name), other, s.dir); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.Mkdir(state, 0o700))
+					must.OK(t, os.WriteFile(other, []byte(userText), 0o600))
+					must.OK(t, foreignThings[thing](filepath.Join(state, name), other, s.dir))
 					code, stdout, stderr := s.do(state, command)
 					if code > 125 || !strings.Contains(stdout+stderr, name) || strings.Contains(stderr, "panic") {
 						t.Errorf("exit code %d\n%s%s", code, stdout, stderr)

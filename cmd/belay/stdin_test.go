@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // reader is an agent that answers with what it was given on stdin.
@@ -61,13 +62,9 @@ func TestStdin_Timeout(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, 0)
 			bin := filepath.Join(r.dir, "agents")
-			if err := os.Mkdir(bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(bin, 0o700))
 			for _, agent := range []string{"claude", "codex"} {
-				if err := built.WriteFile(filepath.Join(bin, agent), []byte(reader)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, built.WriteFile(filepath.Join(bin, agent), []byte(reader)))
 			}
 			r.env = append(r.env, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))
 			if tt.env != "" {
@@ -75,15 +72,11 @@ func TestStdin_Timeout(t *testing.T) {
 			}
 			cmd := r.command("belay", append([]string{"run", "--result-file", "result.json"}, tt.args...)...)
 			stdin, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer stdin.Close()
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 			defer late.Stop()
 			io.WriteString(stdin, tt.given)
@@ -102,9 +95,7 @@ func TestStdin_Timeout(t *testing.T) {
 				Code     int    `json:"exit_code"`
 				Class    string `json:"error_type"`
 			}
-			if err := json.Unmarshal([]byte(r.file("result.json")), &result); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(r.file("result.json")), &result))
 			if result.Code != tt.code || tt.code == 124 && (result.Class != "timeout" || result.Attempts != 0) {
 				t.Errorf("%s", r.file("result.json"))
 			}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // run is one start of belay with its stdout on a pipe.
@@ -33,9 +35,7 @@ func newRun(t *testing.T, round int) *run {
 	t.Helper()
 	r := &run{t: t, dir: t.TempDir(), id: fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), round, os.Getpid())}
 	for _, name := range []string{"home", ".tmp"} {
-		if err := os.Mkdir(filepath.Join(r.dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(r.dir, name), 0o700))
 	}
 	t.Cleanup(func() { afterwards(t, r.dir, r.id) })
 	return r
@@ -53,9 +53,7 @@ func (r *run) start(name string, args ...string) {
 	r.t.Helper()
 	r.cmd = r.command(name, args...)
 	pr, pw, err := os.Pipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	r.t.Cleanup(func() { pr.Close() })
 	r.out = bufio.NewReader(pr)
 	r.cmd.Stdout = pw
@@ -69,9 +67,7 @@ func (r *run) start(name string, args ...string) {
 	err = r.cmd.Start()
 	pw.Close()
 	r.stderr.Close()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	late := time.AfterFunc(testTimeout, func() { r.cmd.Process.Kill() })
 	r.t.Cleanup(func() { late.Stop() })
 }

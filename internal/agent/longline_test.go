@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // long reads one long line, in writes of that size.
@@ -79,9 +80,7 @@ func TestLongLine_EscapedPairs(t *testing.T) {
 	for shift := range 7 {
 		text := strings.Repeat("x", shift) + strings.Repeat(`\ud83d\ude00\ud83d`, 65_000)
 		var want string
-		if err := json.Unmarshal([]byte(`"`+text+`"`), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(`"`+text+`"`), &want))
 		var got strings.Builder
 		line := long(t, `{"item":{"text":"`+text+`"}}`, 100_000)
 		if _, err := agent.NewAnswer(line, "item.text", "").WriteTo(&got); err != nil || got.String() != want {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // roleVar makes the test binary another process, which replaces the file that it names again and again.
@@ -72,9 +73,7 @@ func TestWrite_Killed(t *testing.T) {
 				if err == nil {
 					err = cmd.Start()
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				said := make([]byte, 5)
 				out.Read(said)
 				for end := time.Now().Add(faulttest.N(random, 5*time.Millisecond)); time.Now().Before(end); {
@@ -103,9 +102,7 @@ func TestWrite_Killed(t *testing.T) {
 func names(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -123,12 +120,8 @@ func TestWrite(t *testing.T) {
 			t.Run(role+before, func(t *testing.T) {
 				dir := t.TempDir()
 				path, other := filepath.Join(dir, "file"), filepath.Join(t.TempDir(), "other")
-				if err := errors.Join(os.WriteFile(other, []byte("other"), 0o600), prepare(path, other)); err != nil {
-					t.Fatal(err)
-				}
-				if err := write(role, path, []byte("new")); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(os.WriteFile(other, []byte("other"), 0o600), prepare(path, other)))
+				must.OK(t, write(role, path, []byte("new")))
 				info, err := os.Lstat(path)
 				if err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 					t.Errorf("%v, %v", info.Mode(), err)
@@ -154,12 +147,8 @@ func TestWriteVia_TemporaryTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path, other := filepath.Join(dir, "file"), filepath.Join(t.TempDir(), "other")
-			if err := errors.Join(os.WriteFile(other, []byte("other"), 0o600), prepare(path+".new", other)); err != nil {
-				t.Fatal(err)
-			}
-			if err := atomicfile.WriteVia(path+".new", path, []byte("new")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(os.WriteFile(other, []byte("other"), 0o600), prepare(path+".new", other)))
+			must.OK(t, atomicfile.WriteVia(path+".new", path, []byte("new")))
 			data, _ := os.ReadFile(path)
 			kept, _ := os.ReadFile(other)
 			if string(data) != "new" || string(kept) != "other" || len(names(t, dir)) != 1 {
@@ -168,9 +157,7 @@ func TestWriteVia_TemporaryTaken(t *testing.T) {
 		})
 	}
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.MkdirAll(filepath.Join(path+".new", "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(path+".new", "x"), 0o700))
 	if err := atomicfile.WriteVia(path+".new", path, []byte("new")); err == nil {
 		t.Error("written via a directory that is not empty")
 	}
@@ -181,9 +168,7 @@ func TestWrite_Fails(t *testing.T) {
 	for _, role := range []string{"Write", "WriteVia"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "file")
-		if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(path, "x"), 0o700))
 		err := write(role, path, []byte("new"))
 		if _, ok := errors.AsType[*os.LinkError](err); !ok || len(names(t, dir)) != 1 {
 			t.Errorf("%s: %v; left %v", role, err, names(t, dir))
@@ -197,13 +182,9 @@ func TestWrite_Fails(t *testing.T) {
 func TestFile_Discard(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("old"), 0o600))
 	f, err := atomicfile.Create(path, ".tmp-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.WriteString("new")
 	if err := f.Discard(); err != nil {
 		t.Error(err)
@@ -217,9 +198,7 @@ func TestFile_Discard(t *testing.T) {
 func TestFile_CommitOfAClosedFile(t *testing.T) {
 	dir := t.TempDir()
 	f, err := atomicfile.Create(filepath.Join(dir, "file"), ".tmp-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.Close()
 	if err := f.Commit(); !errors.Is(err, os.ErrClosed) || len(names(t, dir)) != 0 {
 		t.Errorf("%v; left %v", err, names(t, dir))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -66,9 +67,7 @@ func run(t *testing.T, s *script, b *batch.Batch, list memorySource) (sum batch.
 	}
 	begun := time.Now()
 	sum, err := b.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return sum, time.Since(begun)
 }
 
@@ -269,9 +268,7 @@ func TestBatch_Continues(t *testing.T) {
 		if err == nil {
 			err = ledger.Load(b.Plan)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b.Ledger = ledger
 		sum, err := b.Run(t.Context())
 		if err = errors.Join(err, ledger.Close(sum.Stop == batch.NotStopped)); err != nil {

@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func put(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func has(t testing.TB, path, want string) {
@@ -105,9 +104,7 @@ func TestEarlierVersion_Continues(t *testing.T) {
 		t.Errorf("%v, %+v", l.Spent, l.underWay)
 	}
 	l.RemoveSpool(results)
-	if err := l.Close(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close(true))
 	has(t, results+".tasks", "one\ntwo\n")
 	if _, err := os.Stat(results + journalSuffix); err == nil {
 		t.Error("the journal is left")
@@ -139,9 +136,7 @@ func TestSpool_NamesAreTaken(t *testing.T) {
 	if err == nil {
 		_, err = flock.Try(f, flock.Exclusive)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	put(t, results+".tasks", "mine")
 	put(t, results+".stdin", "mine too")

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // fewTasks are tasks a to e.
@@ -40,18 +42,14 @@ func open(t testing.TB, path string, p *Plan) *Ledger {
 	if err == nil {
 		err = l.Load(p)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return l
 }
 
 func plan(t testing.TB, n int) *Plan {
 	t.Helper()
 	p, err := Check(fewTasks(n), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -64,9 +62,7 @@ func finishTask(t testing.TB, l *Ledger, p *Plan, n uint32, size int) {
 		_, err := fmt.Fprintf(w, `{"success":true,"result":"%s"}`+"\n", strings.Repeat("x", size))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // Wherever the file ends, a later start finds the whole lines, cuts the torn one, and appends.
@@ -78,17 +74,11 @@ func TestLedger_TornAnywhere(t *testing.T) {
 		finishTask(t, l, plan(t, 2), n, 4)
 		ends = append(ends, l.size)
 	}
-	if err := l.Close(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close(true))
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for cut := range len(whole) + 1 {
-		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, whole[:cut], 0o600))
 		p := plan(t, 2)
 		l := open(t, path, p)
 		lines := 0
@@ -105,9 +95,7 @@ func TestLedger_TornAnywhere(t *testing.T) {
 				finishTask(t, l, p, n, 4)
 			}
 		}
-		if err := l.Close(true); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Close(true))
 		data, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(data, whole) {
 			t.Fatalf("cut at %d: %v\n%s", cut, err, data)
@@ -125,9 +113,7 @@ func TestLedger_LongLine(t *testing.T) {
 	l := open(t, path, p)
 	finishTask(t, l, p, 0, 3*maxLine)
 	finishTask(t, l, p, 1, 10)
-	if err := l.Close(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close(true))
 	p = plan(t, 2)
 	l = open(t, path, p)
 	defer l.Close(true)
@@ -153,9 +139,7 @@ func TestLedger_InUse(t *testing.T) {
 			t.Error("by another name it is not in use")
 		}
 	}
-	if err := l.Close(false); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close(false))
 	open(t, path, plan(t, 1)).Close(true)
 }
 
@@ -186,9 +170,7 @@ func TestJournal_UnderWay(t *testing.T) {
 	second.file.Close()
 	second.journal.file.Close()
 	f, err := os.OpenFile(path+journalSuffix, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.WriteString(`{"start":"torn`)
 	f.Close()
 	third := open(t, path, plan(t, 4))
@@ -208,16 +190,12 @@ func TestJournal_StaysSmall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.jsonl") + journalSuffix
 	size := func() int64 {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return info.Size()
 	}
 	continued := func() (*journal, map[string]interrupted) {
 		j, underWay, err := openJournal(path, "tasks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return j, underWay
 	}
 	var first int64
@@ -235,9 +213,7 @@ func TestJournal_StaysSmall(t *testing.T) {
 			first = size()
 		}
 		j.file.Close() // as if killed
-		if err := os.WriteFile(path+renewedSuffix, []byte(`{"holder":{"pid":1,"ho`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path+renewedSuffix, []byte(`{"holder":{"pid":1,"ho`), 0o600))
 	}
 	if now := size(); now > 2*first {
 		t.Errorf("%d bytes became %d", first, now)
@@ -263,9 +239,7 @@ func TestJournal_StaysSmall(t *testing.T) {
 		notes.holder.PID != os.Getpid() {
 		t.Errorf("%v %+v", live, notes)
 	}
-	if err := j.close(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, j.close(true))
 	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
@@ -389,14 +363,10 @@ func TestPlan_Memory(t *testing.T) {
 	for i := range tasks {
 		fmt.Fprintf(&text, "say %d\n", i)
 	}
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, text.Bytes(), 0o600))
 	before := heap()
 	p, err := Check(&FileSource{Path: path, Format: Lines}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if each := (heap() - before) / tasks; p.Len() != tasks || each < 1 || each > 64 {
 		t.Errorf("%d tasks take %d bytes each", p.Len(), each)
 	}
@@ -420,9 +390,7 @@ func TestBatch_InterruptedTaskKeepsItsCost(t *testing.T) {
 		if err == nil {
 			err = b.Ledger.Close(sum.Stop == NotStopped)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return b, sum
 	}
 	// It is stopped while the first task has cost 3 in its session, as told, and once more after another 2.

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -179,9 +180,7 @@ func planOf(t *testing.T, n int) *batch.Plan {
 func check(t *testing.T, tasks memorySource) *batch.Plan {
 	t.Helper()
 	p, err := batch.Check(tasks, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 

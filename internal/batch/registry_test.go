@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestRegistry(t *testing.T) {
@@ -17,17 +19,11 @@ func TestRegistry(t *testing.T) {
 	at := time.Date(2026, 11, 17, 3, 0, 0, 0, time.UTC)
 	for i, name := range []string{"a", "b", "c"} {
 		e := Entry{Results: filepath.Join(dir, name), Tasks: "tasks.txt", Dir: dir, Started: at.Add(time.Duration(i) * time.Hour), Retry: "belay batch"}
-		if err := os.WriteFile(e.Results, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Note(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(e.Results, nil, 0o600))
+		must.OK(t, r.Note(e))
 	}
 	// One that is started again comes first, one whose results are gone is forgotten, and what cannot be read is passed over.
-	if err := r.Note(Entry{Results: filepath.Join(dir, "a"), Started: at.Add(9 * time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Note(Entry{Results: filepath.Join(dir, "a"), Started: at.Add(9 * time.Hour)}))
 	os.Remove(filepath.Join(dir, "b"))
 	os.WriteFile(filepath.Join(r.Dir, "torn.json"), []byte(`{"results":"/x`), 0o600)
 	list, err := r.List()
@@ -43,26 +39,18 @@ func TestRegistry(t *testing.T) {
 func TestRegistry_ForgetsTheOldest(t *testing.T) {
 	r := Registry{Dir: filepath.Join(t.TempDir(), "batches")}
 	results := func(i int) string { return filepath.Join(t.TempDir(), strconv.Itoa(i)) }
-	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(r.Dir, 0o700))
 	mine := filepath.Join(r.Dir, "mine.json") // which no batch has written, and stays
-	if err := os.WriteFile(mine, []byte(`{"results":"of the season"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(mine, []byte(`{"results":"of the season"}`), 0o600))
 	os.Chtimes(mine, time.Unix(0, 0), time.Unix(0, 0))
 	var first, last string
 	for i := range mostNoted + 3 {
 		if last = results(i); i == 0 {
 			first = last
 		}
-		if err := r.Note(Entry{Results: last, Started: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Note(Entry{Results: last, Started: time.Now()}))
 		at := time.Now().Add(time.Duration(i-1000) * time.Minute)
-		if err := os.Chtimes(r.path(last), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(r.path(last), at, at))
 	}
 	names, err := os.ReadDir(r.Dir)
 	if _, err := os.Stat(mine); err != nil {

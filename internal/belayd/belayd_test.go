@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What both executables rely on when they make commands and flags of the table.
@@ -66,17 +67,13 @@ func checkFlags(t *testing.T, c belayd.Command) {
 
 func TestDocs_NameEveryFlag(t *testing.T) {
 	record, err := os.ReadFile("../../docs/record.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var rows []string
 	commands := map[string][]string{} // that have a flag with the same words
 	for _, c := range belayd.Commands() {
 		if own := map[string]string{belayd.Rehearse: "rehearsal.md", belayd.UI: "ui.md", belayd.Fleet: "fleet.md", "top": "top.md"}[strings.Fields(c.Name)[0]]; own != "" {
 			text, err := os.ReadFile("../../docs/" + own)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, f := range c.Flags {
 				if !strings.Contains(string(text), "--"+f.Name) && !f.Hidden {
 					t.Errorf("docs/%s does not name --%s", own, f.Name)

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // cpu is the CPU time that this thread has used, in nanoseconds.
 func cpu(b *testing.B) int64 {
 	const thread = 1 // RUSAGE_THREAD
 	var used syscall.Rusage
-	if err := syscall.Getrusage(thread, &used); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, syscall.Getrusage(thread, &used))
 	return used.Utime.Nano() + used.Stime.Nano()
 }
 

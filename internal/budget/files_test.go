@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var noon = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
@@ -23,18 +24,14 @@ func perDay(usd float64) *budget.Terms { return &budget.Terms{Limit: usd, Window
 func charge(t *testing.T, b *budget.Book, now time.Time, usd float64) budget.Standing {
 	t.Helper()
 	s, err := b.Charge(now, budget.Charge{Spender: claude, USD: usd})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
 func check(t *testing.T, b *budget.Book, now time.Time) budget.Standing {
 	t.Helper()
 	s, err := b.Check(now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -184,20 +181,14 @@ func TestBook_Settle(t *testing.T) {
 	if files.Book("x", nil).Known() {
 		t.Error("known before it was made")
 	}
-	if err := files.Book("x", perDay(5)).Settle(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.Book("x", perDay(5)).Settle())
 	before, _ := os.Stat(filepath.Join(files.Dir, "x.json"))
-	if err := files.Book("x", perDay(5)).Settle(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.Book("x", perDay(5)).Settle())
 	if after, _ := os.Stat(filepath.Join(files.Dir, "x.json")); !os.SameFile(before, after) {
 		t.Error("written again though nothing has changed")
 	}
 	charge(t, files.Book("x", nil), noon, 2)
-	if err := files.Book("x", &budget.Terms{Limit: 7, Window: budget.Month}).Settle(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.Book("x", &budget.Terms{Limit: 7, Window: budget.Month}).Settle())
 	joined := files.Book("x", nil)
 	if s := check(t, joined, noon); !joined.Known() || s.Limit != 7 || s.Window != budget.Month || s.Spent != 2 {
 		t.Errorf("%+v", s)
@@ -220,9 +211,7 @@ func TestBook_Damaged(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "x.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		b := budget.Files{Dir: dir}.Book("x", nil)
 		s, err := b.Check(noon)
 		if !errors.Is(err, budget.ErrDamaged) || s.Closed() {
@@ -237,9 +226,7 @@ func TestBook_Damaged(t *testing.T) {
 	}
 	// Without its second line a book counts all the same.
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(`{"v":1,"name":"x","terms":{"limit":5,"window":"day"},"days":"2026-11-16 3 0"}`+"\n[{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte(`{"v":1,"name":"x","terms":{"limit":5,"window":"day"},"days":"2026-11-16 3 0"}`+"\n[{"), 0o600))
 	if s := charge(t, budget.Files{Dir: dir}.Book("x", nil), noon, 1); s.Spent != 4 {
 		t.Errorf("%+v", s)
 	}
@@ -249,9 +236,7 @@ func TestBook_Damaged(t *testing.T) {
 func TestBook_Trouble(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	b := budget.Files{Dir: filepath.Join(file, "budgets")}.Book("x", perDay(0.01))
 	if s, err := b.Charge(noon, budget.Charge{USD: 5}); err == nil || s.Closed() {
 		t.Errorf("%+v, %v", s, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // dirVar makes the test binary another process, which charges a book in that directory and says so, again and again.
@@ -44,9 +45,7 @@ func charger(t *testing.T, dir string, times int, name string) (*exec.Cmd, *bufi
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return cmd, bufio.NewScanner(out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func zone(t *testing.T, name string) *time.Location {
@@ -50,9 +51,7 @@ func TestWindow_Ends(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, tt.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got := tt.window.Ends(now.In(zone(t, tt.zone)))
 			if got.Format(time.RFC3339) != tt.want {
 				t.Errorf("%s", got.Format(time.RFC3339))

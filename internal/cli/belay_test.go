@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The tests of this package call belay in process, through [cli.Run]. Environment and working directory are the process's, so
@@ -29,13 +30,9 @@ func place(t *testing.T) string {
 		}
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range []string{"home", "work", "bin", "opt"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
 	t.Setenv("HOME", filepath.Join(dir, "home"))
 	t.Setenv("USERPROFILE", filepath.Join(dir, "home"))
@@ -109,21 +106,15 @@ func (o outcome) contains(name, text string, want []string) {
 // write makes a file, and the directories above it.
 func write(t *testing.T, path, text string, mode os.FileMode) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), mode))
 	return path
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(data)
 }
 

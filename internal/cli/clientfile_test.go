@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // entries are a file of hooks and one of servers, of the user and of a project.
@@ -49,9 +50,7 @@ func TestClientFile_CommandThatIsWritten(t *testing.T) {
 
 			// As a package manager has it: a link on the PATH to where this version is.
 			link := filepath.Join(top, "bin", "belay")
-			if err := os.Symlink(self, link); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(self, link))
 			installs("a link on the PATH", user, "user", link)
 			os.Remove(link)
 			write(t, link, "", 0o700)
@@ -83,9 +82,7 @@ func TestClientFile_MovedExecutable(t *testing.T) {
 			if read(t, path) != before {
 				t.Errorf("the other one is still there: %s", read(t, path))
 			}
-			if err := os.Remove(old); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(old))
 			belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).
 				prints("in the user scope (" + path + ") calls " + old + ", which no longer exists. To repair it: belay " + kind + " install --client claude --scope user\n")
 			belay(t, kind, "status", "--client", "claude", "--scope", "user", "--json").ends(0).prints(`"missing":"` + old + `"`)

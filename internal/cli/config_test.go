@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What is set, where it comes from, and which files are read.
@@ -35,9 +37,7 @@ class = "network"
 	type row struct{ Kind, Name, Value, From string }
 	var rows []row
 	asked := belay(t, "config", "show", "--json", "--profile", "claude").ends(0).says()
-	if err := json.Unmarshal([]byte(asked.stdout), &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(asked.stdout), &rows))
 	found := map[string]string{}
 	for _, r := range rows {
 		found[r.Name] = r.Value

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // doctor works without belayd, and says that it is missing.
@@ -41,9 +43,7 @@ func TestDoctor_BelaydRefuses(t *testing.T) {
 // A state directory that cannot be made is wrong, without belayd too.
 func TestDoctor_StateThatCannotBeMade(t *testing.T) {
 	dir := place(t)
-	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("nowhere", filepath.Join(dir, "dangling")))
 	for _, name := range []string{"dangling", "dangling/a/b"} {
 		t.Setenv("BELAY_STATE_DIR", filepath.Join(dir, name))
 		belay(t, "doctor").ends(1).prints("WRONG  state ", name+": ", "→ export BELAY_STATE_DIR=")

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestExplain(t *testing.T) {
@@ -37,9 +39,7 @@ func TestExplain(t *testing.T) {
 	call(t, t.Context(), strings.NewReader(text), "explain", "--exit-code", "22", "--stderr", "-", "--max-retries", "1").ends(0).prints("class:     rate_limit\n")
 	call(t, t.Context(), strings.NewReader(read(t, "claude.json")), "explain", "--exit-code", "1", "--stdout", "-", "--", "claude", "-p", "hi").ends(0).prints("class:     overloaded\n")
 	f, err := os.Open("limit.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	call(t, t.Context(), f, "explain", "--exit-code", "22", "--stderr", "-", "--max-retries", "1").ends(0).prints("class:     rate_limit\n")
 

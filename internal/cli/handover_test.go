@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // companion puts a belayd on the PATH that says what it was asked.
@@ -84,9 +85,7 @@ func TestHandOver_FindsTheCompanionBesideBelay(t *testing.T) {
 	belay(t, "demo").ends(0).prints("from the PATH\n")
 	real := write(t, filepath.Join(dir, "installed", "belay"), "", 0o700)
 	write(t, filepath.Join(dir, "installed", "belayd"), "#!/bin/sh\necho from beside it\n", 0o700)
-	if err := os.Symlink(real, "belay"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(real, "belay"))
 	for _, path := range []string{real, filepath.Join(dir, "belay")} {
 		cli.SetExecutable(t, path)
 		belay(t, "demo").ends(0).prints("from beside it\n")

@@ -4,23 +4,21 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A time of day is the next one, in local time, also across a change of the clocks; a date is that date, and one that has passed is refused.
 func TestParseTime(t *testing.T) {
 	zone := func(name string) *time.Location {
 		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return zone
 	}
 	berlin, cairo, lordHowe, newYork, apia := zone("Europe/Berlin"), zone("Africa/Cairo"), zone("Australia/Lord_Howe"), zone("America/New_York"), zone("Pacific/Apia")
 	at := func(text string) time.Time {
 		when, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return when
 	}
 	evening := at("2026-11-16T23:30:00+01:00").In(berlin)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // testTimeout bounds what takes a moment on an idle machine.
@@ -76,14 +77,10 @@ func TestRun_PassesStreams(t *testing.T) {
 func TestRun_HandsFilesOver(t *testing.T) {
 	place(t)
 	in, err := os.Open(write(t, "in", "first\nsecond\n", 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	out, err := os.Create("out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer out.Close()
 	// One descriptor has one offset: what the command reads and writes moves ours.
 	args := []string{"run", "--", "sh", "-c", "dd bs=1 count=6 2>/dev/null; echo written; [ ! -t 2 ]"}
@@ -169,9 +166,7 @@ func TestRun_ResultFile(t *testing.T) {
 		t.Errorf("%q, %+v", got.stdout, r)
 	}
 	// What was there is replaced, and a link is written through.
-	if err := os.Symlink("r.json", "link.json"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("r.json", "link.json"))
 	belay(t, "run", "--result-file", "link.json", "--", "false").ends(1)
 	if r := parsed(t, read(t, "r.json")); r.Success || r.ExitCode != 1 {
 		t.Errorf("%+v", r)
@@ -188,9 +183,7 @@ func TestRun_ResultFile(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	in, err := os.Open("r.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	belay(t, "run", "--result-file", fmt.Sprintf("/dev/fd/%d", in.Fd()), "--", "true").ends(2).says("it is open for reading only")
 }
@@ -199,9 +192,7 @@ func TestRun_ResultFile(t *testing.T) {
 func TestRun_ResultFileIsNoFile(t *testing.T) {
 	place(t)
 	belay(t, "run", "--result-file", "/dev/null", "--", "true").ends(0).says().prints()
-	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo("pipe", 0o600))
 	got := make(chan string, 1)
 	go func() {
 		data, _ := os.ReadFile("pipe")

@@ -11,15 +11,14 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A request to end that comes while the result is written leaves it a second; the second request ends at once.
 func TestSignals_WhileTheResultIsWritten(t *testing.T) {
 	r := engine.Runner{}
 	inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := inv.Wait(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // at is where a client has hooks or servers, in a home and a project of the test's own.
@@ -17,14 +18,10 @@ func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scop
 	t.Helper()
 	if dir := os.Getenv("HOME"); !strings.HasPrefix(dir, os.TempDir()) || filepath.Base(dir) != "home-of-test" {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		home, work := filepath.Join(dir, "home-of-test"), filepath.Join(dir, "work")
 		for _, d := range []string{home, work} {
-			if err := os.Mkdir(d, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(d, 0o700))
 		}
 		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "OPENCODE_CONFIG_DIR": "", "XDG_CONFIG_HOME": "", "APPDATA": ""} {
 			t.Setenv(name, value)
@@ -32,9 +29,7 @@ func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scop
 		t.Chdir(work)
 	}
 	l, err := profile.Client(client).Location(kind, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return l
 }
 
@@ -84,9 +79,7 @@ func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay
 		t.Fatalf("a second time changes it: %v\n%q\nbecame\n%q", err, edit.After, again.After)
 	}
 	want, err := before.Uninstall()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if back, err := after.Uninstall(); err != nil || !bytes.Equal(back.After, want.After) {
 		t.Fatalf("not undone: %v\n%q\nbecame\n%q\nand then\n%q", err, before.Text, edit.After, back.After)
 	}
@@ -94,13 +87,9 @@ func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay
 		t.Fatalf("there was nothing to undo:\n%q\n%q", before.Text, want.After)
 	}
 	elsewhere, err := before.Install("/gone/it's ä/belay", names(before)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	moved, err := clientfile.Parse(before.Location, elsewhere.After)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now, err := moved.Install(belay, names(moved)...)
 	if err != nil || len(now.Repointed) < len(edit.Changed) {
 		t.Fatalf("%d of %d call the belay that is there, %v\n%q\nbecame\n%q", len(now.Repointed), len(edit.Changed), err, elsewhere.After, now.After)
@@ -174,9 +163,7 @@ func patches(t *testing.T, before, after string) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(before), 0o600))
 	diff := clientfile.Diff("f", []byte(before), []byte(after))
 	git := exec.Command("git", "apply", "-p0", "-")
 	git.Dir, git.Stdin = dir, strings.NewReader(diff)
@@ -197,28 +184,18 @@ func TestReplace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := at(t, s.client, s.kind, clientfile.User)
 			dir := filepath.Join(filepath.Dir(filepath.Dir(os.Getenv("HOME"))), t.Name())
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(dir, 0o700))
 			real := filepath.Join(dir, "real")
 			os.MkdirAll(filepath.Dir(l.Path), 0o700)
-			if err := os.WriteFile(real, []byte(s.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(real, 0o640); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(real, []byte(s.text), 0o600))
+			must.OK(t, os.Chmod(real, 0o640))
 			if err := os.Symlink(real, l.Path); err != nil {
 				t.Skip(err)
 			}
 			f, err := clientfile.Read(l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			edit, err := f.Install(belay, names(f)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if copied, err := f.Replace(edit.After); err != nil || copied != real+".belay-backup" {
 				t.Fatalf("%q, %v", copied, err)
 			}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // However often a link takes the place of a repository's file, what it leads to is neither read nor written.
@@ -37,9 +39,7 @@ func TestDiskFile_LinkTakesItsPlace(t *testing.T) {
 				os.Symlink(to, aside),
 				unix.Renameat2(unix.AT_FDCWD, aside, unix.AT_FDCWD, filepath.Join(repository, swapped), unix.RENAME_EXCHANGE),
 			} {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 			}
 			var swapping sync.WaitGroup
 			defer swapping.Wait()
@@ -86,18 +86,12 @@ func TestDiskFile_KeepsOwnerAndMode(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "settings.json")
 	for _, err := range []error{os.WriteFile(path, []byte("one"), 0o600), os.Chown(path, 1234, 5678), os.Chmod(path, 0o620)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	f, err := openFile("", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.close()
-	if err := errors.Join(f.backup(f.name+backupSuffix, []byte("one")), f.replace([]byte("one"), []byte("two"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.backup(f.name+backupSuffix, []byte("one")), f.replace([]byte("one"), []byte("two"))))
 	for _, name := range []string{path, path + backupSuffix} {
 		var stat unix.Stat_t
 		if err := unix.Lstat(name, &stat); err != nil || stat.Uid != 1234 || stat.Gid != 5678 || stat.Mode&0o777 != 0o620 {
@@ -111,14 +105,10 @@ func TestDiskFile_Sweep(t *testing.T) {
 	dir := t.TempDir()
 	others := []string{"settings.json", ".settings.json.swp", ".settings.json.1a2b3c", ".other.json.belay-1a2b", "settings.json.belay-backup"}
 	for _, name := range append(others, ".settings.json.belay-1a2b3c") {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600))
 	}
 	f, err := openFile("", filepath.Join(dir, "settings.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.close()
 	for _, tt := range []struct {
 		age  time.Duration

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Whatever a file holds: what is installed can be read and undone to the byte, and a second time changes nothing.
@@ -41,9 +42,7 @@ func FuzzInstall(f *testing.F) {
 	for _, client := range profile.Clients() {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
 			own, err := client.Locations(kind, clientfile.User)
-			if err != nil {
-				f.Fatal(err)
-			}
+			must.OK(f, err)
 			places = append(places, own...)
 		}
 	}

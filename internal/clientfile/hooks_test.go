@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const file = `{
@@ -44,9 +45,7 @@ func commands(t *testing.T, text []byte) (list []string) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &root); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &root))
 	for _, event := range []string{"PreToolUse", "SessionEnd"} {
 		for _, g := range root.Hooks[event] {
 			for _, h := range g.Hooks {
@@ -100,9 +99,7 @@ func TestInstall_KeepsWhatTheShellDoes(t *testing.T) {
 	fake := "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
 	belay := filepath.Join(dir, "it's a belay", "belay")
 	os.Mkdir(filepath.Dir(belay), 0o700)
-	if err := built.WriteFile(belay, []byte(fake)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(belay, []byte(fake)))
 	claude := at(t, "claude", clientfile.Hooks, clientfile.User)
 	for _, shell := range []string{"sh", "bash", "zsh"} {
 		path, err := exec.LookPath(shell)
@@ -176,9 +173,7 @@ func TestHooks_InTOML(t *testing.T) {
 	text := "[[hooks.Stop]]\nmatcher = \"x\"\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = 'one'\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"two\"\n" +
 		"[hooks.state.a]\nenabled = true\n[[hooks.PreToolUse]]\nhooks = [{type = \"command\", command = \"three\"}]\n"
 	f, err := clientfile.Parse(places[1], []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := ""
 	for _, e := range f.Entries {
 		got += fmt.Sprintf("%d %s %s %s\n", e.Line, e.Event, e.Matcher, e.Command)

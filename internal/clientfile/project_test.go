@@ -12,19 +12,16 @@ import (
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // claude names a project by the main working tree of its repository, with its links resolved; so it was seen with claude 2.1.325.
 func TestLocal_IsTheProjectsName(t *testing.T) {
 	at(t, "claude", clientfile.Servers, clientfile.Local)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo, sub := filepath.Join(dir, "repo"), filepath.Join(dir, "repo", "sub")
-	if err := os.MkdirAll(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(sub, 0o700))
 	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", "../tree"}} {
 		git := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
 		git.Dir = repo
@@ -59,27 +56,17 @@ func TestLocal_IsTheProjectsName(t *testing.T) {
 func TestReplace_CopyOfSharedFile(t *testing.T) {
 	user, local := at(t, "claude", clientfile.Servers, clientfile.User), at(t, "claude", clientfile.Servers, clientfile.Local)
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := fmt.Sprintf(`{"mcpServers": {"a": {"command": "s"}}, "projects": {%q: {"mcpServers": {"b": {"command": "s"}}}}}`, here)
-	if err := os.WriteFile(user.Path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(user.Path, []byte(text), 0o600))
 	change := func(l clientfile.Location, how func(*clientfile.File) (clientfile.Edit, error)) string {
 		t.Helper()
 		f, err := clientfile.Read(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		edit, err := how(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		copied, err := f.Replace(edit.After)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return copied
 	}
 	put := func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) }
@@ -108,14 +95,10 @@ func TestLocations(t *testing.T) {
 	for _, client := range profile.Clients() {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
 			places, err := client.Locations(kind, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, l := range places {
 				path, err := filepath.Abs(l.Path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				path, _ = filepath.Rel(filepath.Dir(os.Getenv("HOME")), path)
 				got += fmt.Sprintln(kind, l.Client.Name, l.Scope, filepath.ToSlash(path), l.Repository != "")
 			}

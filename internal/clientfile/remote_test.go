@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A server that is called over the network becomes one that belay calls: values stay where they are, keys change.
@@ -126,21 +127,15 @@ func TestRead_RemoteThatIsLoggedIn(t *testing.T) {
 			t.Setenv("XDG_DATA_HOME", "")
 			put := func(path, text string) {
 				t.Helper()
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 			}
 			put(l.Path, tt.text)
 			for login, want := range map[string]clientfile.State{strings.ReplaceAll(strings.ReplaceAll(tt.login, `"w`, `"other`), url, "https://y.example/"): clientfile.Direct,
 				"{": clientfile.Direct, tt.login: clientfile.Unfit} {
 				put(filepath.Join(os.Getenv("HOME"), filepath.FromSlash(tt.store)), login)
 				f, err := clientfile.Read(l)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if e := f.Entries[0]; e.State != want || (e.Why != "") != (want == clientfile.Unfit) {
 					t.Errorf("%s: %v, %s", login, e.State, e.Why)
 				}

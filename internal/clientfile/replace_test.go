@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A change that a client makes after the file was read is neither lost nor mixed with ours, and nothing is left beside the file.
@@ -21,13 +22,9 @@ func TestFile_Replace_Changed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := at(t, "claude", clientfile.Hooks, clientfile.User)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(l.Path), 0o700), os.WriteFile(l.Path, []byte(settings), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(l.Path), 0o700), os.WriteFile(l.Path, []byte(settings), 0o600)))
 			f, err := clientfile.Read(l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			edit, err := f.Install("belay")
 			if err = errors.Join(err, change(l.Path)); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const belay = "/opt/bin/belay"
@@ -71,9 +72,7 @@ func TestInstall_WrapsEveryServerAndNothingElse(t *testing.T) {
 			client, scope, _ := strings.Cut(tt.where, " ")
 			l := at(t, client, clientfile.Servers, clientfile.Scope(scope))
 			here, err := os.Getwd()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			before, want := strings.ReplaceAll(tt.before, "PROJECT", here), strings.ReplaceAll(tt.after, "PROJECT", here)
 			if after := install(t, l, before, belay); after != want {
 				t.Errorf("%s\nwant\n%s", after, want)

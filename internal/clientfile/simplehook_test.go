@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Cursor writes the input of a hook behind its line. A wrapped line does with it what the line alone does, for every shell that
@@ -17,9 +18,7 @@ func TestInstall_KeepsWhatCursorDoes(t *testing.T) {
 	dir := t.TempDir()
 	belay := filepath.Join(dir, "it's (a) belay -- x", "belay")
 	os.Mkdir(filepath.Dir(belay), 0o700)
-	if err := built.WriteFile(belay, []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(belay, []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")))
 	l := at(t, "cursor", clientfile.Hooks, clientfile.User)
 	wraps := func(line string) (string, clientfile.State) {
 		t.Helper()
@@ -28,9 +27,7 @@ func TestInstall_KeepsWhatCursorDoes(t *testing.T) {
 		var got struct {
 			Hooks map[string][]struct{ Command string }
 		}
-		if err := json.Unmarshal([]byte(install(t, l, text, belay)), &got); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(install(t, l, text, belay)), &got))
 		return got.Hooks["stop"][0].Command, parse(t, l, text).Entries[0].State
 	}
 	const input = " <<'CURSOR_HOOK_EOF'\n{\"it's\": \"$V\"}\nCURSOR_HOOK_EOF"

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // NewestSDK is the version of claude's Agent SDK, newestCodexSDK that of codex's.
@@ -135,9 +136,7 @@ func installed(t testing.TB, name, version string) string {
 		t.Skipf("%s is not for -short", name)
 	}
 	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, dir := range []string{os.Getenv(extraVar), filepath.Join(root, ".clis")} {
 		path := filepath.Join(dir, name+"-"+version, name)
 		if info, err := os.Stat(path); dir != "" && err == nil && (info.Mode()&0o111 != 0 || strings.HasSuffix(name, "sdk")) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m) }
@@ -27,9 +28,7 @@ func TestOffline(t *testing.T) {
 		t.Skip("SKIPPED: the system allows no network namespace")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	near, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -69,9 +68,7 @@ func TestTested_IsInstalled(t *testing.T) {
 	var scripts string
 	for _, name := range []string{"../../scripts/setup-clis", "../../tools/gh/go.mod"} { // the latter is setup-gh's
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		scripts += strings.ReplaceAll(string(data), "github.com/cli/cli/v2 v", "gh-")
 	}
 	for _, cli := range profile.All() {
@@ -87,12 +84,8 @@ func TestTested_IsInstalled(t *testing.T) {
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
 	for _, version := range []string{"2.1.90", "2.1.260", "1.0.128"} {
-		if err := os.MkdirAll(filepath.Join(dir, "claude-"+version), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "claude-"+version, "claude"), nil, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, "claude-"+version), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(dir, "claude-"+version, "claude"), nil, 0o700))
 	}
 	t.Setenv("BELAY_TEST_CLIS", dir)
 	if got := clitest.Versions(profile.Find("claude")); !slices.Equal(got, []string{"2.1.260", "2.1.90", "1.0.128"}) {
@@ -114,14 +107,10 @@ func TestGH(t *testing.T) {
 	pinned := profile.Find("gh").Tested[0]
 	empty, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"go.mod", filepath.Join("bin", "gh")} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(empty, name)), 0o700), os.WriteFile(filepath.Join(empty, name), nil, 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(empty, name)), 0o700), os.WriteFile(filepath.Join(empty, name), nil, 0o700)))
 	}
 	built := filepath.Join(dir, "gh-"+pinned, "gh")
-	if err := errors.Join(os.Mkdir(filepath.Dir(built), 0o700), os.WriteFile(built, nil, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Mkdir(filepath.Dir(built), 0o700), os.WriteFile(built, nil, 0o700)))
 	t.Chdir(empty)
 	for _, tt := range []struct {
 		name, path, clis, ci, full string

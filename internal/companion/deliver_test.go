@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // withAlert makes a state directory with an alert on record, and a configuration.
@@ -27,12 +28,8 @@ func withAlert(t *testing.T, config string) *db.DB {
 	dir := t.TempDir()
 	t.Setenv(state.DirVar, dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
-	if err := os.MkdirAll(filepath.Join(dir, "config", "belay"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config", "belay", "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "config", "belay"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "config", "belay", "config.toml"), []byte(config), 0o600))
 	log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
 	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: "claude",
 		Invocation: "run-1", Error: "connection reset", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)}); err != nil {
@@ -47,9 +44,7 @@ func openDB(t *testing.T, dir string) *db.DB {
 	if err == nil {
 		_, err = d.Fold(context.Background())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -73,9 +68,7 @@ func TestDeliver_Webhook(t *testing.T) {
 	}))
 	defer server.Close()
 	d := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/hook?token=secret"))
-	if err := deliverAlerts(context.Background(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, deliverAlerts(context.Background(), d))
 	if method != http.MethodPost || kind != "application/json" || got.Integration != "claude" || got.Failures != 5 || got.WithinS != 600 ||
 		got.Error != "connection reset" || got.Invocation != "run-1" || !strings.Contains(got.Text, "5 failures of claude within 10m;") {
 		t.Errorf("%s %s %+v", method, kind, got)
@@ -95,9 +88,7 @@ func TestDeliver_Retries(t *testing.T) {
 	}))
 	defer server.Close()
 	d := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
-	if err := deliverAlerts(context.Background(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, deliverAlerts(context.Background(), d))
 	if a := onlyAlert(t, d); a.Delivered == nil || a.Tries != 2 || calls.Load() != 2 || a.Trouble != "" {
 		t.Errorf("%d calls, %+v", calls.Load(), a)
 	}
@@ -157,9 +148,7 @@ func TestDeliver_Command(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "alert.json")
 	d := withAlert(t, fmt.Sprintf("[alert]\ncommand = [\"/bin/sh\", \"-c\", \"cat > \\\"$1\\\"\", \"sh\", %q]\n", out))
-	if err := deliverAlerts(context.Background(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, deliverAlerts(context.Background(), d))
 	var got alertJSON
 	data, err := os.ReadFile(out)
 	if err := errors.Join(err, json.Unmarshal(data, &got)); err != nil || got.Integration != "claude" || got.Failures != 5 {
@@ -199,9 +188,7 @@ func TestDeliver_CommandFails(t *testing.T) {
 // Without a receiver no alert is claimed.
 func TestDeliver_Nobody(t *testing.T) {
 	d := withAlert(t, "")
-	if err := deliverAlerts(context.Background(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, deliverAlerts(context.Background(), d))
 	if a := onlyAlert(t, d); a.Tries != 0 {
 		t.Errorf("%+v", a)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A demo takes the place of an earlier one, also of an earlier version, and of nothing else that has its name.
@@ -25,9 +27,7 @@ func TestDemo_RemovesOnlyADemo(t *testing.T) {
 		for _, file := range tt.files {
 			path := filepath.Join(dir, file)
 			os.MkdirAll(filepath.Dir(path), 0o700)
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, nil, 0o600))
 		}
 		err := removeDemo(dir)
 		if _, lerr := os.Lstat(dir); (lerr == nil) != tt.stays || (err != nil) != (tt.stays && len(tt.files) > 0) {

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/member"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // TestFleet_Size measures what docs/fleet.md says of sizes. It runs if BELAY_FLEET_LINES says with how many lines a machine.
@@ -25,13 +26,9 @@ func TestFleet_Size(t *testing.T) {
 	}
 	const machines = 20
 	address, err := store.ParseAddress(fleettest.Database(t), os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := store.Open(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	var logged int64
 	shipped := time.Duration(0)
@@ -45,19 +42,13 @@ func TestFleet_Size(t *testing.T) {
 				Requests: 3, Gate: "claude:5f0c9a3e", CPUTime: 1.5, Project: "/home/ann/src/project", Name: "nightly", Provider: "anthropic", PromptHash: "sha256:2c26b46b68ffc68ff99b453c1d304134",
 				Usage: []byte(`{"input_tokens":1200,"output_tokens":340,"cache_read_input_tokens":51000,"cache_creation_input_tokens":900,"total_cost_usd":0.2534}`),
 				Tools: []journal.Tool{{Name: "Bash", Count: 3, Time: 0.5}, {Name: "Read", Count: 7, Time: 0.1}}}
-			if err := (&journal.Log{Path: path}).Append(e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, (&journal.Log{Path: path}).Append(e))
 		}
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		logged += info.Size()
 		id, err := s.Join(t.Context(), store.Machine{Name: name, Instance: name, Labels: []string{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		began := time.Now()
 		if n, err := (&member.Shipper{Store: s, Dir: dir, ID: id}).Ship(t.Context()); n != lines || err != nil {
 			t.Fatal(n, err)
@@ -65,33 +56,23 @@ func TestFleet_Size(t *testing.T) {
 		shipped += time.Since(began)
 	}
 	var table, indexes int64
-	if err := s.Pool.QueryRow(t.Context(), "select pg_table_size('belay.log_line'), pg_indexes_size('belay.log_line')").Scan(&table, &indexes); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Pool.QueryRow(t.Context(), "select pg_table_size('belay.log_line'), pg_indexes_size('belay.log_line')").Scan(&table, &indexes))
 	all := int64(lines * machines)
 	t.Logf("%d lines: %d bytes a line in the log, %d in the table, %d in its indexes; shipped %.0f lines a second", all, logged/all, table/all, indexes/all, float64(all)/shipped.Seconds())
 	feed, err := newFeed(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	d, err := db.OpenFleet(dir, feed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	for _, what := range []string{"all", "nothing new"} {
 		began := time.Now()
 		sum, err := d.Fold(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Logf("folded %s: %d lines in %v", what, sum.Lines, time.Since(began).Round(time.Millisecond))
 	}
 	info, err := os.Stat(d.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Logf("%s has %d bytes a line", db.FleetName, info.Size()/all)
 	if _, err := s.Pool.Exec(t.Context(), "update belay.log_line set added = now() - interval '100 days'"); err != nil {
 		t.Fatal(err)

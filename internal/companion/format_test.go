@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/internal/version"
 )
 
@@ -33,14 +34,10 @@ func TestFormat_IsOnRecord(t *testing.T) {
 	}
 	const golden = "testdata/format.golden"
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if b.String() != string(want) {
 		t.Errorf("what belay and belayd exchange has changed; if format %d has been released, raise version.Format, and then: go test ./internal/companion -run Format -update\n%s",
 			version.Format, b.String())

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestRun_Metrics(t *testing.T) {
@@ -17,9 +19,7 @@ func TestRun_Metrics(t *testing.T) {
 		`belay_faults_total{integration="hook:guard",class="crash"} 1`, `belay_run_duration_seconds_count{profile="claude"} 1`)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "belay.prom")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("old"), 0o600))
 	asked(t, "metrics", "--output="+path, "--").is(0)
 	written, err := os.ReadFile(path)
 	if err != nil || string(written) != printed.stdout {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestReport_Text(t *testing.T) {
@@ -23,9 +24,7 @@ func TestReport_Text(t *testing.T) {
 		result: json.RawMessage(`{"success":false,"error_type":"server_error","attempts":2,"total_wait_time":1.25,"profile":"claude","retry_at":"2026-01-02T03:04:05Z",
 			"usage":{"input_tokens":7,"output_tokens":0,"total_cost_usd":0.5}}`)}
 	var b bytes.Buffer
-	if err := r.writeText(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.writeText(&b))
 	const want = `belay: rehearsed 500, 200: 2 requests
   #  AT     GAP    REQUEST            MODEL  STEP  ANSWER                         TOKENS
   1  1.00s         POST /v1/messages  m      500   500

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/internal/version"
 	"github.com/belay-run/belay/verdict"
 )
@@ -83,9 +84,7 @@ func seedRecord(t *testing.T) {
 		{Timestamp: at(30), Kind: journal.Alert, Event: "raised", Profile: "claude", Invocation: "run-bbbbbbbb", Error: "connection reset", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)},
 		{Timestamp: at(40), Kind: journal.Audit, Event: "gate_hold", Gate: "api", Status: journal.Success, Detail: json.RawMessage(`{"reason":"maintenance"}`)},
 	} {
-		if err := log.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.Append(e))
 	}
 }
 
@@ -210,9 +209,7 @@ func TestRun_FollowEndsWithItsContext(t *testing.T) {
 	}
 	log := journal.Log{Path: filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl")}
 	zero := 0
-	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "run-cccccccc", Profile: "generic", Command: "ls", Attempt: 1, Status: journal.Success, BelayCode: &zero}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "run-cccccccc", Profile: "generic", Command: "ls", Attempt: 1, Status: journal.Success, BelayCode: &zero}))
 	if c := next(); c != "run-cccccccc" {
 		t.Errorf("%s", c)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The commands that belay passes on are exactly those that belayd has.
@@ -45,9 +46,7 @@ func TestCommands_TakeWhatTheDatabaseKnows(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	a, err := parse("log", strings.Fields("--since=2h --follow=true -n=5 -- 1f0c9a3e"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a.text("since") != "2h" || !a.on("follow") || a.on("json") || a.text("n") != "5" || a.text("until") != "" || !slices.Equal(a.rest, []string{"1f0c9a3e"}) {
 		t.Errorf("%v %v", a.flags, a.rest)
 	}

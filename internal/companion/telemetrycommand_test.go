@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/telemetry"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A sender waits for another one, and for a receiver, only as long as it is told. With a belayd in the background whose receiver was dead, belay telemetry took 58 s.
@@ -19,18 +20,14 @@ func TestSendAlone_Within(t *testing.T) {
 	seedRecord(t)
 	open := func() *db.DB {
 		d, err := db.Open(os.Getenv("BELAY_STATE_DIR"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { d.Close() })
 		return d
 	}
 	settings, err := telemetry.FromEnviron(func(name string) string {
 		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name] // where nothing listens
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &telemetry.Sender{DB: open(), Settings: settings, Kinds: kinds()}
 	defer s.Close()
 	_, err = open().ExportAlone(t.Context(), func() error {

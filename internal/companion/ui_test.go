@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // belay ui ends by itself when no page has been open for so long, and says so.
@@ -28,19 +29,13 @@ func TestMetricsToken(t *testing.T) {
 		t.Skip("who can read a file is not in its mode")
 	}
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte("plum\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("plum\n"), 0o600))
 	read, err := metricsToken(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if token, err := read(); err != nil || token != "plum" {
 		t.Error(token, err)
 	}
-	if err := os.Chmod(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(path, 0o666))
 	if token, err := read(); !errors.Is(err, safefile.ErrShared) {
 		t.Error(token, err)
 	}

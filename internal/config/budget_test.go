@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // userFile makes the user's file of a test.
@@ -12,12 +14,8 @@ func userFile(t *testing.T, text string) {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	if err := os.MkdirAll(filepath.Join(home, "belay"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "belay", "config.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(home, "belay"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(home, "belay", "config.toml"), []byte(text), 0o600))
 }
 
 func TestBudget_Joins(t *testing.T) {
@@ -49,9 +47,7 @@ tag = ["team=web"]
 name = "build"
 `)
 	src := filepath.Join(dir, "src", "app")
-	if err := os.MkdirAll(src, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(src, 0o700))
 	for name, tt := range map[string]struct {
 		flag   string
 		member Member
@@ -73,9 +69,7 @@ name = "build"
 			given["budget"] = tt.flag
 		}
 		s, _, err := Load(given, tt.member.Profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var names []string
 		for _, j := range s.Joins(tt.member) {
 			names = append(names, j.Name)
@@ -127,9 +121,7 @@ func TestBudget_Mistakes(t *testing.T) {
 	}
 	for _, text := range []string{"[budget.x]\nlimit = 5\nwindow = 'day'", "budget = 'x=5/day'"} {
 		f, err := parseFile(".belay.toml", []byte(text), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
 		s.bound(f, "claude")
 		if len(f.budgets) > 0 || len(s.Budgets) > 0 || len(s.Ignored) != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -23,20 +24,14 @@ func home(t *testing.T, user, project string) {
 		if text == "" {
 			return
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(filepath.Join(dir, "config", "belay", "config.toml"), user)
 	write(filepath.Join(dir, "project", ".belay.toml"), project)
 	sub := filepath.Join(dir, "project", "deep", "down")
 	for _, dir := range []string{sub, filepath.Join(dir, "project", ".git")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	t.Chdir(sub)
@@ -47,9 +42,7 @@ func TestLoad_TheNearerLayerWins(t *testing.T) {
 	t.Setenv("BELAY_MAX_RETRIES", "3")
 	t.Setenv("BELAY_BASE_DELAY", "3s")
 	s, _, err := config.Load(config.Given{"max-retries": "4"}, "generic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if s.MaxRetries != 4 || s.BaseDelay != 3*time.Second || s.MaxDelay != 12500*time.Millisecond || s.Factor != 1.5 {
 		t.Errorf("flag %d, environment %v, project %v, user %v", s.MaxRetries, s.BaseDelay, s.MaxDelay, s.Factor)
 	}
@@ -164,9 +157,7 @@ func TestPolicy(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s, _, err := config.Load(tt.given, "generic")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if p := s.Policy("generic", false); !tt.check(p) {
 				t.Errorf("%+v", p)
 			}
@@ -247,9 +238,7 @@ failures = 0
 	t.Setenv("CLAUDE_MAX_RETRIES", "3")
 	rows := func(profile string) string {
 		shown, err := config.Show(profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var b strings.Builder
 		for _, s := range shown {
 			s.From = filepath.Base(s.From)
@@ -307,9 +296,7 @@ func TestShow_DefaultsAreThoseOfRetry(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
 	list, err := config.Show("claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shown := map[string]string{}
 	for _, s := range list {
 		shown[s.Name] = s.Value

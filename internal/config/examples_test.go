@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The profiles that users copy are without a mistake, and judge what their CLIs really print.
@@ -20,9 +21,7 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 		t.Fatalf("%q, %v", paths, err)
 	}
 	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "setup-clis"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".toml")
 		t.Run(name, func(t *testing.T) {
@@ -35,9 +34,7 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
 			}
 			p, err := profile.Bind(name, []string{name}, []string{}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			agenttest.Outcomes(t, strings.TrimSuffix(path, ".toml")+".jsonl", 15, time.Now(), p)
 		})
 	}
@@ -46,9 +43,7 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 // What docs/profiles.md shows is a profile, one part after the other.
 func TestExamples_OfTheManual(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "profiles.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var parts []string
 	for _, block := range strings.Split(string(text), "```toml\n")[1:] {
 		part, _, _ := strings.Cut(block, "```")
@@ -79,9 +74,7 @@ func TestExamples_OfTheManual(t *testing.T) {
 func useFile(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	useText(t, string(text))
 }
 
@@ -91,11 +84,7 @@ func useText(t *testing.T, text string) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("HOME", dir)
-	if err := os.Mkdir(filepath.Join(dir, "belay"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "belay", "config.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "belay"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "belay", "config.toml"), []byte(text), 0o600))
 	t.Cleanup(func() { profile.Declare(nil) })
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Any file gives a value or one line that says what is wrong with it.
@@ -47,9 +49,7 @@ within = 60
 [alert.generic]
 failures = 0
 `), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := f.alerts
 	if a.Failures != 7 || a.Within != 20*time.Minute || len(a.Command) != 3 || a.Webhook == "" || a.For("claude").Failures != 20 ||
 		a.For("mcp:files").Within != time.Minute || a.For("mcp:files").Failures != 7 || !a.For("generic").Off() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A job can only restrict what the user of the machine has set, by the order that a project's file has to keep to; what has no order, and what a job may not say, is refused by name.
@@ -87,9 +88,7 @@ profile = "claude"
 		t.Run(name, func(t *testing.T) {
 			home(t, test.user, "max_retries = 1")
 			settings, err := config.ReadUser()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			given, tags, err := settings.Job(map[string]string{test.flag: test.value}, map[string]string{"team": "theirs", "task": "x"}, test.profile)
 			if test.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refused) {
@@ -116,9 +115,7 @@ func TestJob_Environment(t *testing.T) {
 	home(t, "", "")
 	t.Setenv("BELAY_MAX_RETRIES", "2")
 	settings, err := config.ReadUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if given, _, err := settings.Job(map[string]string{"max-retries": "3"}, nil, "claude"); err != nil || len(given) > 0 {
 		t.Errorf("%v %v", given, err)
 	}

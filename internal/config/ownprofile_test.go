@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // small is a profile with all that one needs.
@@ -102,9 +103,7 @@ window = "day"
 failures = 3
 `)
 	user, err := config.ReadUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d := profile.OfCommand("/opt/toy.cmd")
 	if d == nil || d.Name != "toy" || profile.Find("toy") != d || !slices.Contains(config.Profiles(), "toy") || !d.IsAgent() || d.Install[0].Command != "make toy" {
 		t.Fatalf("%+v", d)
@@ -128,14 +127,10 @@ failures = 3
 func TestOwnProfile_NotInAProject(t *testing.T) {
 	useText(t, small)
 	work := t.TempDir()
-	if err := os.Mkdir(filepath.Join(work, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(work, ".git"), 0o700))
 	t.Chdir(work)
 	project := strings.ReplaceAll(small, "toy", "evil") + "[profile.toy]\ntimeout = \"5m\"\n"
-	if err := os.WriteFile(filepath.Join(work, config.ProjectFile), []byte(project), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(work, config.ProjectFile), []byte(project), 0o600))
 	s, _, err := config.Load(nil, "toy")
 	if err != nil || profile.Find("evil") != nil || profile.OfCommand("evil") != nil {
 		t.Fatalf("a project has declared a profile: %v", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -15,9 +16,7 @@ import (
 func policyOf(t *testing.T, given config.Given, profile string) (retry.Policy, *config.Settings) {
 	t.Helper()
 	s, _, err := config.Load(given, profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s.Policy(profile, profile != "generic"), s
 }
 
@@ -137,23 +136,15 @@ func TestProject_EveryScopeIsMeasured(t *testing.T) {
 // A project's file counts up to the root of the repository or the home directory.
 func TestProject_Place(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Setenv("HOME", filepath.Join(top, "home"))
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(top, "none"))
 	for _, dir := range []string{"home/code/repo/sub/deep", "home/code/repo/.git", "home/code/plain/sub", "srv/app/sub", "srv/tree/repo/.hg", "srv/tree/repo/sub", "srv/work"} {
-		if err := os.MkdirAll(filepath.Join(top, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(top, dir), 0o700))
 	}
 	// A linked working tree has a file in the place of the directory.
-	if err := os.WriteFile(filepath.Join(top, "srv/work/.git"), []byte("gitdir: elsewhere"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(top, "home/code/repo/sub"), filepath.Join(top, "srv/link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(top, "srv/work/.git"), []byte("gitdir: elsewhere"), 0o600))
+	must.OK(t, os.Symlink(filepath.Join(top, "home/code/repo/sub"), filepath.Join(top, "srv/link")))
 	for _, tt := range []struct{ file, from, warning string }{
 		{"home/code/repo", "home/code/repo/sub/deep", ""},
 		{"home/code/repo/sub", "home/code/repo/sub/deep", ""},
@@ -170,9 +161,7 @@ func TestProject_Place(t *testing.T) {
 		{"srv", "srv/work", "it is above the root of the repository"},
 	} {
 		path := filepath.Join(top, tt.file, config.ProjectFile)
-		if err := os.WriteFile(path, []byte("timeout = 7"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("timeout = 7"), 0o600))
 		p, s := policyOf(t, config.Given{"cwd": filepath.Join(top, tt.from)}, "generic")
 		if (p.Timeout == 7*time.Second) != (tt.warning == "") || !strings.Contains(s.Warning(), tt.warning) || tt.warning == "" && s.Warning() != "" {
 			t.Errorf("%s from %s: timeout %v, %q", tt.file, tt.from, p.Timeout, s.Warning())

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A home that is not the user's, such as /root for another user, or none at all, such as /dev/null, is no reason not to run
@@ -25,15 +26,9 @@ func TestLoad_HomeOfAnotherUser(t *testing.T) {
 	}
 
 	closed := filepath.Join(t.TempDir(), "root")
-	if err := os.MkdirAll(filepath.Join(closed, "belay"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(closed, "belay", "config.toml"), []byte("max_retries = 3"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(closed, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(closed, "belay"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(closed, "belay", "config.toml"), []byte("max_retries = 3"), 0o600))
+	must.OK(t, os.Chmod(closed, 0))
 	defer os.Chmod(closed, 0o700)
 	t.Setenv("XDG_CONFIG_HOME", closed)
 	if os.Geteuid() == 0 { // root may go anywhere
@@ -43,9 +38,7 @@ func TestLoad_HomeOfAnotherUser(t *testing.T) {
 		defer unix.SetfsuidRetUid(0)
 	}
 	s, _, err := config.Load(nil, "generic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if w := s.Warning(); s.MaxRetries != 0 || !strings.HasSuffix(w, "config.toml is ignored: it cannot be reached: permission denied") {
 		t.Errorf("%d retries, %q", s.MaxRetries, w)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestDoctor_Standing(t *testing.T) {
@@ -34,9 +35,7 @@ func nothing() []Finding { return nil }
 func healthy(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o700))
 	home := t.TempDir()
 	for name, value := range map[string]string{state.DirVar: dir, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "HOME": home, "PATH": home,
 		"GH_TOKEN": "", "GITHUB_TOKEN": "", "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", "CODEX_API_KEY": "", "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
@@ -48,15 +47,9 @@ func healthy(t *testing.T) string {
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), mode))
+	must.OK(t, os.Chmod(path, mode))
 }
 
 func TestDoctor_Findings(t *testing.T) {
@@ -81,51 +74,37 @@ func TestDoctor_Findings(t *testing.T) {
 		"a hold": {func(t *testing.T, dir string) {
 			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
-			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "upgrade") }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, store.Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "upgrade") }))
 		}, "gates", "api is on hold until", "belay gates reset api"},
 		"an open breaker": {func(t *testing.T, dir string) {
 			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
-			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, now.Add(time.Hour), "down") }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, now.Add(time.Hour), "down") }))
 		}, "gates", "breaker of api is open", "belay gates reset api"},
 		"a breaker that is open until a reset": {func(t *testing.T, dir string) {
 			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
-			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, time.Time{}, "an audit") }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, time.Time{}, "an audit") }))
 		}, "gates", "breaker of api is open until it is reset: an audit", "belay gates reset api"},
 		"a leftover": {func(t *testing.T, dir string) {
 			const id = "01a1dddf-2699-7e0f-b6ac-b8cbd5705482"
 			records := (&state.State{Dir: dir}).Records()
-			if err := os.MkdirAll(records.Dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(records.Dir, 0o700))
 			if _, err := records.Create(supervise.Record{ID: id, Command: "x", Reported: true}); err != nil {
 				t.Fatal(err)
 			}
 			names, _ := os.ReadDir(records.Dir)
 			part := strings.Split(names[0].Name(), ".") // boot, pid, start, id
 			dead := strings.Join([]string{part[0], part[1], part[2] + "1", part[3]}, ".")
-			if err := os.Rename(filepath.Join(records.Dir, names[0].Name()), filepath.Join(records.Dir, dead)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Rename(filepath.Join(records.Dir, names[0].Name()), filepath.Join(records.Dir, dead)))
 			sleep := exec.Command("/bin/sleep", "300")
 			sleep.Env = []string{supervise.RunIDVar + "=" + id}
-			if err := sleep.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, sleep.Start())
 			t.Cleanup(func() { sleep.Process.Kill(); sleep.Wait() })
 		}, "leftovers", "1 run was killed and left processes", "belay ps --reap"},
 		"a log from the future": {func(t *testing.T, dir string) {
 			log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
-			if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now().Add(time.Hour)}, Invocation: "x"}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now().Add(time.Hour)}, Invocation: "x"}))
 		}, "clock", "but the newest entry of the log is", ""},
 		"a CLI that does not answer": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(os.Getenv("PATH"), "claude"), "#!/bin/sh\nexit 1\n", 0o700)

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -26,9 +27,7 @@ import (
 func change(t *testing.T, shared gate.Store, key string, change func(s gate.State, now time.Time) gate.State) {
 	t.Helper()
 	now := time.Now()
-	if err := shared.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, shared.Update(key, now, func(s gate.State) gate.State { return change(s, now) }))
 }
 
 func holdFor(t *testing.T, shared gate.Store, key string, d time.Duration, reason string) {
@@ -52,9 +51,7 @@ func TestAdmission_WaitsForTheEndOfAHold(t *testing.T) {
 			t.Errorf("on record: %+v, %v", runs, err)
 		}
 		res, err := inv.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		waited := s.Starts()[0].At.Sub(begin)
 		if waited < time.Minute || waited > 62*time.Second || res.Waited != waited {
 			t.Errorf("started after %v, the result says %v", waited, res.Waited)
@@ -425,9 +422,7 @@ func TestAdmission_ThrottleHolds(t *testing.T) {
 		s := play(r, took, of(verdict.RateLimit), of(verdict.OK))
 		begin := time.Now()
 		res, err := r.Run(t.Context(), tool)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		waiting := all[belaytype.Waiting](w)
 		if len(waiting) != 1 || waiting[0].Wait != 5*time.Second || !waiting[0].Until.Equal(begin.Add(took+5*time.Second)) || waiting[0].Of != 0 {
 			t.Errorf("told %+v", waiting)

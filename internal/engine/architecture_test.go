@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // stages are the stages of an invocation in their order, with the files that they are written in. Each hands a value on to
@@ -31,9 +33,7 @@ func TestArchitecture_StagesInOrder(t *testing.T) {
 	for i, stage := range stages {
 		for _, name := range stage.files {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			files[name] = file
 			for _, decl := range file.Decls {
 				if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE {
@@ -120,9 +120,7 @@ func TestArchitecture_NoFlagsInStrings(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && flag.MatchString(lit.Value) {
 				t.Errorf("%s: %s", path, lit.Value)

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -65,9 +66,7 @@ func TestAttempt_CannotBeStarted(t *testing.T) {
 func TestAttempt_CannotBeStartedByTheSystem(t *testing.T) {
 	file := func(text string, mode os.FileMode) string {
 		path := filepath.Join(t.TempDir(), "tool")
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	long := []string{"true"}
@@ -334,9 +333,7 @@ func TestAttempt_CancelledAsItEnds(t *testing.T) {
 			return own
 		}
 		inv, err := r.Prepare(t.Context(), tool)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		inv.Run()
 		res, err := inv.Wait()
 		if len(s.Starts()) != 1 || res.ExitCode != 143 || res.Verdict.Class != verdict.Interrupted || !errors.Is(err, sigterm) {

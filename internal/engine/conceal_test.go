@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What an agent was asked is known to what keeps it off the record, whichever CLI it is and however it was given: as an argument, also
@@ -27,26 +28,20 @@ func TestInvocation_PromptIsKnown(t *testing.T) {
 		ask := strings.Fields(profile.Find(name).Headless())
 		for _, args := range append([][]string{slices.Concat(ask, []string{prompt})}, lines[name]...) {
 			p, err := profile.Bind(name, args, nil, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, r := range []*engine.Runner{{Profile: p}, {}} {
 				if r.Profile == nil && args[len(args)-1] == word {
 					continue // to which any word is a word
 				}
 				inv, err := r.Prepare(t.Context(), belaytype.Command{Args: args})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				notOnRecord(t, strings.Join(args, " "), inv, prompt, word, system, args)
 			}
 		}
 		p, _ := profile.Bind(name, ask, nil, "")
 		beside := prompt
 		inv, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), belaytype.Command{Args: ask, Prompt: &beside})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		notOnRecord(t, name+", beside", inv, prompt, word, system, []string{prompt})
 	}
 }
@@ -73,20 +68,14 @@ func TestInvocation_Conceal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "messages")
 	os.WriteFile(path, []byte(`{"type":"user","message":{"role":"user","content":"Tell Initech that the \"merger\" with Hooli is off"}}`+"\n"), 0o600)
 	messages, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer messages.Close()
 	args := []string{"claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
 	p, _ := profile.Bind("claude", args, nil, "")
 	talk, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), belaytype.Command{Args: args, Stdin: messages})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	plain, err := (&engine.Runner{}).Prepare(t.Context(), belaytype.Command{Args: []string{"grep", `Tell Initech that the "merger" with Hooli is off`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const text = `refused: Tell Initech that the "merger" with Hooli`
 	if got := plain.Redact(text); got != text { // an argument of a plain command is no prompt
 		t.Errorf("%q", got)

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -196,9 +197,7 @@ func TestDecision_NoPlan(t *testing.T) {
 					t.Errorf("exit code %d, %+v: %v", res.ExitCode, res.Verdict, err)
 				}
 				inv, err := r.Prepare(t.Context(), claude)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if _, err := inv.Preview(); !errors.Is(err, tt.err) {
 					t.Errorf("previewed: %v", err)
 				}

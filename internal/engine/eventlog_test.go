@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -508,9 +509,7 @@ func TestEventLog_Conversation(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := agentRunner(traits)
 			null, err := os.Open(os.DevNull)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer null.Close()
 			s := script(r, steps(0))
 			c := claude

@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -75,9 +76,7 @@ type faultRun struct {
 // playFaults plays the runs that begin with a seed, all at the same time.
 func playFaults(t *testing.T, seed uint64, tally *faultTally) {
 	dir, err := os.MkdirTemp("", "belay-faults-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(dir)
 	shared := &state.State{Dir: filepath.Join(dir, "state")}
 	runs := make([]*faultRun, together)

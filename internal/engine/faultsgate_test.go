@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -25,9 +26,7 @@ import (
 // all slots are free in the end.
 func playFaultsAtAGate(t *testing.T, seed uint64, tally *faultTally) {
 	dir, err := os.MkdirTemp("", "belay-faults-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(dir)
 	c := rand.New(rand.NewPCG(seed, 0))
 	shared, memory, slots := &state.State{Dir: filepath.Join(dir, "state")}, &gate.Memory{}, 1+c.IntN(4)

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // told is what an observer of a runner was told.
@@ -50,9 +51,7 @@ func all[E belaytype.Event](w *told) (list []E) {
 func start(t *testing.T, r *engine.Runner, c belaytype.Command) *engine.Invocation {
 	t.Helper()
 	inv, err := r.Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return inv
 }
 

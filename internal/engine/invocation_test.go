@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -62,9 +63,7 @@ func runner(t *testing.T, p retry.Policy) *engine.Runner {
 func entries(t *testing.T, r *engine.Runner) []journal.Entry {
 	t.Helper()
 	f, err := os.Open(r.State.LogPath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	var list []journal.Entry
 	for e := range journal.Read(f, nil) {
@@ -285,9 +284,7 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})
 		play(r, 0, of(verdict.Network))
 		inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"tool"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		runs, err := r.State.Records().List()
@@ -320,9 +317,7 @@ func TestInvocation_StderrOfADiscardedAttempt(t *testing.T) {
 					enginetest.Line(enginetest.Event{Class: verdict.Network})}}}}
 				var stderr strings.Builder
 				inv, err := r.Start(t.Context(), belaytype.Command{Args: []string{"tool"}, Stderr: &stderr})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				time.Sleep(20 * time.Second)
 				inv.Cancel(&belaytype.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
 				if res, _ := inv.Wait(); res.Attempts != 1 || stderr.String() != "" {
@@ -354,9 +349,7 @@ func TestInvocation_CustomDelaySeesTheVerdict(t *testing.T) {
 func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, nil, 0o600))
 		said := 0
 		r := &engine.Runner{State: &state.State{Dir: file}, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e belaytype.Event) {
 			if _, ok := e.(belaytype.StateTrouble); ok {

@@ -15,19 +15,16 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
 func preview(t *testing.T, r *engine.Runner, c belaytype.Command) belaytype.Preview {
 	t.Helper()
 	inv, err := r.Prepare(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p, err := inv.Preview()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -67,9 +64,7 @@ func TestPreview_Kinds(t *testing.T) {
 		if p.Gate != "claude:host" || p.Stall != time.Minute || p.ToolStall != time.Hour || p.Unknown != "--odd" || p.Session != "" || p.Policy.MaxRetries != 4 {
 			t.Errorf("%+v", p)
 		}
-		if err := r.State.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: dir, Updated: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.State.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: dir, Updated: time.Now()}))
 		if p := preview(t, r, c); p.Session != oneSession {
 			t.Errorf("%+v", p)
 		}

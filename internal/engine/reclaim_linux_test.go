@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -19,21 +20,15 @@ func TestRunner_Reclaims(t *testing.T) {
 	const id = "01a1dfb1-a18b-78b2-9007-78e02857aef0"
 	orphan := exec.Command("sleep", "60")
 	orphan.Env = append(os.Environ(), supervise.RunIDVar+"="+id)
-	if err := orphan.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(r.State.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, orphan.Start())
+	must.OK(t, os.MkdirAll(r.State.Dir, 0o700))
 	if _, err := r.State.CreateRecord(supervise.Record{ID: id, Command: "sleep", Started: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	paths, _ := filepath.Glob(filepath.Join(r.State.Records().Dir, "*."+id))
 	part := strings.Split(filepath.Base(paths[0]), ".")
 	part[2] += "1" // an owner whose pid was given to another one
-	if err := os.Rename(paths[0], filepath.Join(r.State.Records().Dir, strings.Join(part, "."))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(paths[0], filepath.Join(r.State.Records().Dir, strings.Join(part, "."))))
 	w := observe(r)
 	if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"true"}}); err != nil {
 		t.Error(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -175,9 +176,7 @@ func TestRecord_OwnLog(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, dir, elsewhere := kept(t, traits), t.TempDir(), t.TempDir()
 			r.LogDir = ""
-			if err := os.Symlink(elsewhere, filepath.Join(dir, ".logs")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(elsewhere, filepath.Join(dir, ".logs")))
 			trouble := run(t, r, dir)
 			if len(trouble) != 1 || trouble[0].Asked || trouble[0].Dir != filepath.Join(dir, ".logs") {
 				t.Errorf("told %+v", trouble)
@@ -190,9 +189,7 @@ func TestRecord_OwnLog(t *testing.T) {
 	t.Run("CannotBeWritten", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, nil, 0o600))
 			for _, dir := range []string{file, filepath.Join(file, "sub")} {
 				r := kept(t, traits)
 				r.LogDir = dir
@@ -213,12 +210,8 @@ func TestRecord_LargeLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{r.State.LogPath(), filepath.Join(r.LogDir, "claude.jsonl")} {
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(path, 100<<20-10); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, nil, 0o600))
+			must.OK(t, os.Truncate(path, 100<<20-10))
 		}
 		w := observe(r)
 		script(r, steps(0))
@@ -274,12 +267,8 @@ func TestRecord_Trouble(t *testing.T) {
 				r := runner(t, retry.Policy{MaxRetries: 1})
 				r.Alert.Failures = 1
 				path := filepath.Join(r.State.Dir, spoil)
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				must.OK(t, os.WriteFile(path, nil, 0o600))
 				w := observe(r)
 				s := play(r, 0, of(verdict.Network))
 				r.Run(t.Context(), tool)

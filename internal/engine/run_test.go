@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -106,21 +107,15 @@ func TestRun_Input(t *testing.T) {
 	const greedy = `echo x >> "$1"; cat; [ "$(wc -l < "$1")" -ge 3 ]`
 	file := func(t *testing.T, text string) *os.File {
 		path := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
 	pipe := func(t *testing.T, text string) *os.File {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		go func() {
 			w.WriteString(text)
 			w.Close()
@@ -212,9 +207,7 @@ func TestResult_JSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			res, _ := quick(t, 0).Run(t.Context(), c)
 			var b bytes.Buffer
-			if err := res.WriteJSON(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, res.WriteJSON(&b))
 			var m map[string]any
 			if err := json.Unmarshal(b.Bytes(), &m); err != nil {
 				t.Fatalf("%v in %s", err, &b)
@@ -237,13 +230,9 @@ func TestResult_JSON(t *testing.T) {
 // A character must not be cut where the output is written in pieces.
 func TestResult_JSONOfLongOutput(t *testing.T) {
 	res, err := quick(t, 0).Run(t.Context(), sh(`printf x; i=0; while [ $i -lt 40 ]; do printf '%01000d' 0 | sed 's/0/€/g'; printf '%01000d' 0 | sed 's/0/𝄞/g'; i=$((i+1)); done`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var b bytes.Buffer
-	if err := res.WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, res.WriteJSON(&b))
 	var m struct{ Result string }
 	if err := json.Unmarshal(b.Bytes(), &m); err != nil || m.Result != res.Output.String() || len(m.Result) < 280_000 {
 		t.Errorf("%d bytes, %v", len(m.Result), err)

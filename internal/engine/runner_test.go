@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -118,9 +119,7 @@ func TestResult_JSONFields(t *testing.T) {
 		r.Gate.Key = ""
 		script(r, enginetest.Attempt{Left: []supervise.Proc{{PID: 99}}})
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer null.Close()
 		passed, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: null, Stderr: null})
 		for _, tt := range []struct {
@@ -132,9 +131,7 @@ func TestResult_JSONFields(t *testing.T) {
 		} {
 			var b bytes.Buffer
 			var fields map[string]json.RawMessage
-			if err := errors.Join(tt.res.WriteJSON(&b), json.Unmarshal(b.Bytes(), &fields)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(tt.res.WriteJSON(&b), json.Unmarshal(b.Bytes(), &fields)))
 			for name, want := range tt.want {
 				equal(t, name, string(fields[name]), want)
 			}

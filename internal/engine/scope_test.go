@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -162,9 +163,7 @@ func TestScope_Trouble(t *testing.T) {
 func TestScope_WithoutItsState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, nil, 0o600))
 		r := &engine.Runner{State: &state.State{Dir: file}, Scope: "deploy", Gate: belaytype.Gate{Key: "api", Settings: gate.Settings{}}}
 		w := observe(r)
 		script(r, steps(0))

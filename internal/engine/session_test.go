@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -177,9 +178,7 @@ func TestSession_Trouble(t *testing.T) {
 		if _, err := state.Open(r.State.Dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(r.State.Dir, "sessions"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.State.Dir, "sessions"), nil, 0o600))
 		w := observe(r)
 		script(r, in(oneSession, verdict.Overloaded), in(otherSession, verdict.OK))
 		if _, err := r.Run(t.Context(), claude); err != nil {

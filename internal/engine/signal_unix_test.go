@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -41,9 +42,7 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	inv, err := r.Prepare(ctx, belaytype.Command{Args: []string{"sleep", "60"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Starter = early{do: func() {
 		inv.Signal(syscall.SIGUSR1)
 		inv.Interrupt(sigint) // the starting command gets that too
@@ -59,9 +58,7 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 func TestAttempt_KillWhileStarting(t *testing.T) {
 	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
 	inv, err := r.Prepare(t.Context(), belaytype.Command{Args: []string{"sleep", "60"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Starter = early{do: inv.Kill}
 	inv.Run()
 	if res, _ := inv.Wait(); res.Verdict.Class != verdict.Interrupted || res.ChildCode != 128+int(syscall.SIGKILL) {
@@ -118,12 +115,8 @@ func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
 	other := exec.Command(os.Args[0], "-test.run=^TestScope_ReplacesARunOfAnotherProcess$")
 	other.Env = append(os.Environ(), "TEST_SCOPE_STATE="+dir)
 	stdout, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, other.Start())
 	if _, err := stdout.Read(make([]byte, 1)); err != nil { // it has the scope
 		t.Fatal(err)
 	}

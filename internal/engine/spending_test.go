@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -66,9 +67,7 @@ func perDay(name string, usd float64) budget.Joined {
 func standing(t *testing.T, r *engine.Runner, name string) budget.Standing {
 	t.Helper()
 	s, err := r.State.Budgets().Book(name, nil).Check(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -117,9 +116,7 @@ func TestSpending_RunsOfABatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &state.State{Dir: t.TempDir()}
-				if err := s.Prepare(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.Prepare())
 				book := open(s)
 				if _, err := book.Charge(time.Now(), budget.Charge{USD: spent}); err != nil { // by an earlier start
 					t.Fatal(err)
@@ -354,9 +351,7 @@ func TestSpending_BudgetRefuses(t *testing.T) {
 		r.Budgets, r.Gate.Key = []budget.Joined{perDay("x", 0.3)}, "api"
 		r.Policy.MaxWait = time.Hour
 		held := time.Now().Add(time.Minute)
-		if err := r.Shared.Update("api", time.Now(), func(s gate.State) gate.State { return s.Held(time.Now(), held, "test") }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Shared.Update("api", time.Now(), func(s gate.State) gate.State { return s.Held(time.Now(), held, "test") }))
 		time.AfterFunc(30*time.Second, func() {
 			if _, err := r.State.Budgets().Book("x", nil).Charge(time.Now(), budget.Charge{USD: 5}); err != nil {
 				t.Error(err)
@@ -460,9 +455,7 @@ func TestSpending_Trouble(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, _ := costly(t, expensive(3))
-			if err := spoil(r.State.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, spoil(r.State.Dir))
 			told := observe(r)
 			r.Budgets = []budget.Joined{{Name: "x"}}
 			if _, err := r.Run(t.Context(), claude); err != nil {
@@ -475,9 +468,7 @@ func TestSpending_Trouble(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, script := costly(t, expensive(60))
-		if err := os.WriteFile(filepath.Join(r.State.Dir, "costs"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.State.Dir, "costs"), nil, 0o600))
 		r.MaxCost = 0.5
 		if _, err := r.Run(t.Context(), claude); !isA[*belaytype.MaxCostReached](err) || len(script.Starts()) != 1 {
 			t.Errorf("%v", err)

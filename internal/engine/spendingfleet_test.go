@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What a machine leaves to the others of its fleet does not keep it from working once its member was killed: nothing else would end that before the window does.
@@ -14,13 +15,9 @@ func TestSpending_MemberWasKilled(t *testing.T) {
 		r, _ := costly(t, expensive(1))
 		joined := perDay("team", 5)
 		r.Budgets = append(r.Budgets, joined)
-		if err := r.State.Prepare(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.State.Prepare())
 		book := r.State.Budgets().Book(joined.Name, joined.Terms)
-		if err := book.SetElsewhere(time.Now(), 1, 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, book.SetElsewhere(time.Now(), 1, 0, 0))
 		if s, err := book.Check(time.Now()); err != nil || !s.Reached() {
 			t.Fatalf("%+v, %v", s, err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -140,13 +141,9 @@ func TestStdin_CancelledWhileAwaited(t *testing.T) {
 // A terminal, or the null device, is no input.
 func TestStdin_OfADevice(t *testing.T) {
 	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	closed, err := os.Open(filepath.Join(t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer null.Close()
 	closed.Close()
 	for _, f := range []*os.File{null, closed} {
@@ -162,13 +159,9 @@ func TestStdin_OfADevice(t *testing.T) {
 
 func TestStdin_OfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(path, []byte("the question"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("the question"), 0o600))
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	r := agentRunner(agent.Info{})
 	var out bytes.Buffer
@@ -183,9 +176,7 @@ func TestStdin_OfAFile(t *testing.T) {
 // What a plain command reads: its caller's file, or what a reader gives.
 func TestStdin_OfAPlainCommand(t *testing.T) {
 	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer null.Close()
 	prompt := "the question"
 	for name, tt := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -110,9 +111,7 @@ func TestStream_ReadersThatDoNotRead(t *testing.T) {
 func TestStream_OfAPreparedInvocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inv, err := twoAttempts().Prepare(t.Context(), claude)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		events := inv.Events()
 		inv.Run()
 		var got []belaytype.Event

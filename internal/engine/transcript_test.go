@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -35,9 +36,7 @@ func TestTranscript_KeepsTheOrderOfTwoStreamsInOneFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer f.Close()
 				r := runner(t, retry.Policy{MaxRetries: 1})
 				r.Profile = tt.profile
@@ -57,14 +56,10 @@ func TestTranscript_KeepsTheOrderOfTwoStreamsInOneFile(t *testing.T) {
 // A file is handed over as it is where nothing is to be read of it.
 func TestTranscript_HandsFilesOver(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	reads, err := generic.New(generic.Options{FailOn: "panic"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, tt := range map[string]struct {
 		runner engine.Runner
 		over   bool
@@ -105,9 +100,7 @@ func TestTranscript_KeepsWhatItPassesOn(t *testing.T) {
 // A rule of the caller's makes a failure of an exit code of 0, and says so.
 func TestTranscript_OutputThatSaysItFailed(t *testing.T) {
 	profile, err := generic.New(generic.Options{FailOn: "FATAL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for code, text := range map[int]string{0: "tool exited 0, but its output says that it failed: FATAL: no disk", 4: "tool exited 4, and its output says that it failed: FATAL: no disk"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 3})
@@ -126,9 +119,7 @@ func TestTranscript_OutputThatSaysItFailed(t *testing.T) {
 func TestTranscript_ReaderGoesAway(t *testing.T) {
 	t.Run("File", func(t *testing.T) {
 		reader, writer, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer writer.Close()
 		reader.Close()
 		r := &engine.Runner{}
@@ -290,9 +281,7 @@ func TestOutput_Reads(t *testing.T) {
 			}
 			script(r, steps(0, list...))
 			res, err := r.Run(t.Context(), tool)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			o, want := res.Output, strings.Join(print, "")
 			if o.Size() != int64(len(want)) || o.String() != want || o.String() != want {
 				t.Errorf("%d bytes", o.Size())
@@ -327,13 +316,9 @@ func TestResult_JSONCannotBeWritten(t *testing.T) {
 	r := &engine.Runner{}
 	script(r, enginetest.Attempt{Steps: []enginetest.Step{enginetest.Print(strings.Repeat("hello € ", 10000))}})
 	res, err := r.Run(t.Context(), tool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var whole bytes.Buffer
-	if err := res.WriteJSON(&whole); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, res.WriteJSON(&whole))
 	for _, room := range []int{0, 1, 100, 200, 30_000, 70_000, whole.Len() - 300, whole.Len() - 1} {
 		if err := res.WriteJSON(&closedWriter{room: room}); err == nil {
 			t.Errorf("no error after %d bytes", room)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A job arrives as it was, whatever bytes its user has put into it. One that is text is written as a worker of an older version reads it; one that is not is refused by it, not changed.
@@ -17,9 +18,7 @@ func TestJob_AnyBytes(t *testing.T) {
 		"bytes":   {Args: []string{"sh", raw, ""}, Prompt: &raw, Dir: "/srv/" + raw, Env: map[string]string{"A": raw}, Tags: map[string]string{"a": "b"}, Conceal: []string{raw}},
 	} {
 		data, err := json.Marshal(fleetpipe.Order{Task: &fleetpipe.Task{ID: "a", Job: job}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got fleetpipe.Order
 		if err := json.Unmarshal(data, &got); err != nil || !reflect.DeepEqual(got.Task.Job, job) {
 			t.Errorf("%s: %v\n%+v\n%+v", name, err, got.Task.Job, job)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // roleVar makes the test binary another process, which locks the file that it names.
@@ -65,9 +66,7 @@ func start(t *testing.T, role, path string) *process {
 	if err == nil {
 		err = p.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.said = bufio.NewScanner(out)
 	p.expect(t, "waiting")
@@ -85,9 +84,7 @@ func (p *process) expect(t *testing.T, want string) {
 func open(t *testing.T, path string) *os.File {
 	t.Helper()
 	f, err := flock.OpenAll(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -98,9 +95,7 @@ func try(t *testing.T, path string, mode flock.Mode) bool {
 	f := open(t, path)
 	defer f.Close()
 	held, err := flock.Try(f, mode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return held
 }
 
@@ -166,9 +161,7 @@ func TestLock_Waits(t *testing.T) {
 			if try(t, path, flock.Shared) {
 				t.Fatal("not locked while one process holds it and another waits")
 			}
-			if err := end(holder); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, end(holder))
 			waiter.expect(t, "locked")
 			if try(t, path, flock.Shared) {
 				t.Error("not locked by the process that waited")

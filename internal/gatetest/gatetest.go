@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Run runs the tests. newStore returns an empty store each time. What it needs beyond the call, it cleans up itself.
@@ -171,9 +172,7 @@ func statesAreCopies(t *testing.T, s gate.Store) {
 	put(t, s, "api", now, given)
 	given.Ramp.Starts[0].Holder = "given"
 	loaded, err := s.Load("api")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	loaded.Ramp.Starts[0].Holder = "loaded"
 	list(t, s)[0].State.Ramp.Starts[0].Holder = "listed"
 	expect(t, s, "api", whole(now))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // failures is a state that is told apart by a number, and not healthy unless that is 0.
@@ -37,9 +38,7 @@ func put(t *testing.T, s gate.Store, key string, now time.Time, state gate.State
 func list(t *testing.T, s gate.Store) []gate.Entry {
 	t.Helper()
 	l, err := s.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return l
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -36,9 +37,7 @@ type call struct {
 func pipe(t *testing.T, text string) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	go func() {
 		io.WriteString(w, text)
 		w.Close()
@@ -177,9 +176,7 @@ func TestRun_LastWords(t *testing.T) {
 				}
 			}
 			log := journal.Log{Path: filepath.Join(t.TempDir(), "log.jsonl")}
-			if err := log.Append(got.entries[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, log.Append(got.entries[0]))
 			if line, _ := os.ReadFile(log.Path); !bytes.Contains(line, []byte(`"error":"`+detail.Error)) || len(line) > 4096 {
 				t.Errorf("%d bytes: %s", len(line), line)
 			}
@@ -205,9 +202,7 @@ func TestRun_DecidesAndFails(t *testing.T) {
 
 func TestRun_MissingCommand(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
-	if err := os.WriteFile(plain, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plain, []byte("x"), 0o600))
 	for name, want := range map[string]string{"/no/such/hook": "could not be started: /no/such/hook: command not found", plain: "could not be started: " + plain + " is not executable"} {
 		got := run(t, &hook.Hook{Args: []string{name}})
 		if got.code != hook.GoOn || len(got.entries) != 1 || got.entries[0].Error != want || got.entries[0].ErrorType != verdict.ToolMissing ||
@@ -359,9 +354,7 @@ func TestRun_Input(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	name := filepath.Join(t.TempDir(), "event")
-	if err := os.WriteFile(name, []byte(input), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(input), 0o600))
 	file, _ := os.Open(name)
 	defer file.Close()
 	h = sh("cat >/dev/null; exit 1")
@@ -426,9 +419,7 @@ func TestRecorder(t *testing.T) {
 		Input: boundary.Digest{SHA256: "abc", Size: 12}})
 	record(boundary.Failure{Kind: boundary.KindTool, Name: "alone", Cause: boundary.Failed, Text: "no"})
 	data, err := os.ReadFile(log.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	type entry struct {
 		Kind, Event, Profile string
 		ErrorType            string `json:"error_type"`

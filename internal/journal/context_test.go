@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func hash(text string) string {
@@ -79,9 +80,7 @@ func TestContext_Bounded(t *testing.T) {
 			detail, _ := json.Marshal(map[string]json.RawMessage{"context": context})
 			path := t.TempDir() + "/log"
 			log := journal.Log{Path: path}
-			if err := log.Append(journal.Entry{Kind: journal.Audit, Event: journal.Failure, Error: strings.Repeat("e", 9000), Detail: detail}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, log.Append(journal.Entry{Kind: journal.Audit, Event: journal.Failure, Error: strings.Repeat("e", 9000), Detail: detail}))
 			list, torn := read(t, path)
 			if len(list) != 1 || torn != 0 {
 				t.Fatalf("%d entries, %d torn", len(list), torn)

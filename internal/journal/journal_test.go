@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -24,9 +25,7 @@ func entry(id string) journal.Entry {
 func read(t testing.TB, path string) (list []journal.Entry, torn int) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for e := range journal.Read(f, &torn) {
 		list = append(list, e)
@@ -38,17 +37,11 @@ func TestLog_KeepsWhatSeed000AsksFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	e := entry("one")
 	e.Status, e.ErrorType, e.WaitTime, e.ResponseTime, e.PromptHash = journal.Retry, verdict.RateLimit, 2.5, 0.25, "abc"
-	if err := (&journal.Log{Path: path}).Append(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (&journal.Log{Path: path}).Append(e))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var line map[string]any
-	if err := json.Unmarshal(data, &line); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &line))
 	for key, want := range map[string]any{"timestamp": "2026-11-15T12:00:00.005Z", "prompt_hash": "abc", "attempt": 1.0,
 		"status": "retry", "error_type": "rate_limit", "wait_time": 2.5, "response_time": 0.25} {
 		if line[key] != want {
@@ -74,9 +67,7 @@ func TestLog_LinesStayBelow4K(t *testing.T) {
 			e.Error, e.Rule, e.Session, e.Gate, e.Command = long, long, long, long, long
 			e.Name, e.Tags, e.Project = long, map[string]string{"k": long, long: "v"}, long
 			e.Usage = json.RawMessage(`"` + strings.Repeat("y", 10_000) + `"`)
-			if err := (&journal.Log{Path: path}).Append(e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, (&journal.Log{Path: path}).Append(e))
 			data, _ := os.ReadFile(path)
 			if len(data) >= 4096 {
 				t.Errorf("line of %d bytes", len(data))
@@ -110,9 +101,7 @@ func TestLog_ManyWritersLoseNothing(t *testing.T) {
 func TestLog_SaysOnceThatItIsLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := f.Truncate(100<<20 - 10); err != nil { // sparse
 		t.Fatal(err)
 	}
@@ -120,9 +109,7 @@ func TestLog_SaysOnceThatItIsLarge(t *testing.T) {
 	said := 0
 	log := journal.Log{Path: path, OnLarge: func(string) { said++ }}
 	for range 3 {
-		if err := log.Append(entry("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.Append(entry("x")))
 	}
 	if said != 1 {
 		t.Errorf("said %d times", said)
@@ -193,9 +180,7 @@ func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
 	for name, e := range map[string]journal.Entry{"full": full, "empty": {}, "plain": entry("x")} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "log.jsonl")
-			if err := (&journal.Log{Path: path}).Append(e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, (&journal.Log{Path: path}).Append(e))
 			got, _ := os.ReadFile(path)
 			want, err := json.Marshal(e)
 			if err != nil || string(got) != string(want)+"\n" {
@@ -211,14 +196,10 @@ func TestLog_Nulls(t *testing.T) {
 	failed := entry("b")
 	failed.Status, failed.ErrorType, failed.WaitTime, failed.PromptHash = journal.Retry, verdict.RateLimit, 2, "ab"
 	for _, e := range []journal.Entry{entry("a"), failed} {
-		if err := log.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.Append(e))
 	}
 	data, err := os.ReadFile(log.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, want := range []string{`"prompt_hash":null "error_type":null "wait_time":null`, `"prompt_hash":"ab" "error_type":"rate_limit" "wait_time":2`} {
 		line := strings.SplitAfter(string(data), "\n")[i]
 		for _, key := range strings.Fields(want) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -18,9 +19,7 @@ func TestLog_RedactsDetails(t *testing.T) {
 	e := entry("x")
 	e.Kind, e.Event, e.Error = journal.Hook, "PreToolUse", "failed with "+key
 	e.Detail = json.RawMessage(fmt.Sprintf(`{"error":"Authorization: Bearer %s","api_key":"plain","n":1,"list":["%s",{"password":"hunter2"}],"tokens":7,"session_key":"s1"}`, key, key))
-	if err := (&journal.Log{Path: path}).Append(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (&journal.Log{Path: path}).Append(e))
 	list, torn := read(t, path)
 	if len(list) != 1 || torn != 0 {
 		t.Fatalf("%+v, %d torn", list, torn)
@@ -40,9 +39,7 @@ func TestLog_LongDetailsAreShortened(t *testing.T) {
 	e := entry("x")
 	e.Kind = journal.Hook
 	e.Detail, _ = json.Marshal(map[string]string{"hook_name": "fmt", "stack": strings.Repeat("main.go:12\n", 5000)})
-	if err := (&journal.Log{Path: path}).Append(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (&journal.Log{Path: path}).Append(e))
 	list, _ := read(t, path)
 	var d struct {
 		Name  string `json:"hook_name"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/look/viewer"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const id = "01a1e6dc-539a-7012-8ace-bce44a42a247"
@@ -17,9 +18,7 @@ const id = "01a1e6dc-539a-7012-8ace-bce44a42a247"
 // short is a directory whose path leaves room for the name of a socket.
 func short(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "look")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return filepath.Join(dir, "looks")
 }
@@ -31,9 +30,7 @@ func TestLines(t *testing.T) {
 		t.Errorf("%d look where there is not even a directory", len(found))
 	}
 	l, err := viewer.Listen(sockets, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	if found := sockets.Dial("01a1e6dc-539a-7012-8ace-bce44a42a248", known); len(found) > 0 {
 		t.Error("a run was found that looks at another")
@@ -48,15 +45,11 @@ func TestLines(t *testing.T) {
 	gone := make(chan struct{})
 	sender := look.NewSender(found[0], func() { close(gone) })
 	for _, line := range []look.Line{look.NewLine(1, []byte(`{"type":"x"}`)), look.NewLine(2, []byte("not \xff JSON")), look.NewLine(2, bytes.Repeat([]byte("x"), 70<<10)), {Missed: 3}} {
-		if err := sender.Send(line); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, sender.Send(line))
 	}
 	var got []look.Line
 	for line, err := range l.Lines(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got = append(got, line); len(got) == 4 {
 			break
 		}
@@ -74,20 +67,14 @@ func TestLines(t *testing.T) {
 func TestDial_Leftovers(t *testing.T) {
 	sockets := look.Sockets{Dir: short(t)}
 	l, err := viewer.Listen(sockets, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Close()
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(sockets.Dir, id[24:]+".1-1"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	left.SetUnlinkOnClose(false)
 	left.Close()
 	file := filepath.Join(sockets.Dir, id[24:]+".txt")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	known := map[string]bool{}
 	if found := sockets.Dial(id, known); len(found) > 0 {
 		t.Error("one looks who does not listen")
@@ -109,9 +96,7 @@ func TestDial_Leftovers(t *testing.T) {
 func TestDial_Busy(t *testing.T) {
 	sockets := look.Sockets{Dir: short(t)}
 	l, err := viewer.Listen(sockets, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	var conns []look.Conn
 	defer func() {

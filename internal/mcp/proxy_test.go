@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // echo is a server in sh: it answers each request with its own pid, and dies of the method "die".
@@ -30,13 +31,9 @@ done`
 func TestProxy_LeavesNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	in, feed, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, sink, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var mu sync.Mutex
 	var entries []journal.Entry
 	p := mcp.New(mcp.Options{Name: "echo", ID: fmt.Sprint("test-", os.Getpid()), Path: "/bin/sh", Args: []string{"sh", "-c", echo}, Stdin: in, Stdout: sink, Stderr: io.Discard,

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var today = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
@@ -14,9 +16,7 @@ var today = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 // The list that is built in has a source for each vendor, a price for each row, and no field that is not known.
 func TestBuiltIn(t *testing.T) {
 	dec := toml.NewDecoder(strings.NewReader(pricesTOML)).DisallowUnknownFields()
-	if err := dec.Decode(&list{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dec.Decode(&list{}))
 	l := builtIn()
 	names := map[string]string{}
 	for _, v := range l.Vendors {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestText(t *testing.T) {
@@ -68,9 +69,7 @@ func TestLine(t *testing.T) {
 func TestJSON(t *testing.T) {
 	hostile := "a\x1b\x7f\u0085\u009b31m\u202e\u2066\xff ü漢<>"
 	data, err := json.Marshal(hostile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := printable.JSON(data)
 	if want := `"a\u001b\u007f\u0085\u009b31m\u202e\u2066\ufffd ü漢\u003c\u003e"`; string(got) != want {
 		t.Errorf("%s, want %s", got, want)
@@ -109,9 +108,7 @@ func FuzzText(f *testing.F) {
 		}
 		harmless(t, printable.Line(text), "")
 		data, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		escaped := printable.JSON(data)
 		harmless(t, string(escaped), "")
 		var back string

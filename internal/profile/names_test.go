@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // named are the lines that may name a CLI although they are neither in its folder nor in the registry.
@@ -55,9 +56,7 @@ func TestNames_AreInTheirFoldersOnly(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, line := range found {
 		if !slices.Contains(named, line) {
 			t.Errorf("names a CLI: %s", line)

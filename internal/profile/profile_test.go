@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Every name binds, and what is asked as its descriptor says is at its headless work.
@@ -46,9 +47,7 @@ func TestBind_BehindAnotherProgram(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range [][]string{{"node", "--no-warnings"}, {"npx"}, {"env", "A=b", "-i"}, nil} {
 		p, err := profile.Bind("claude", slices.Concat(prefix, []string{"cli.js", "-p", "x"}), nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		plan, err := p.(agent.Agent).Plan(agent.Turn{})
 		if err != nil || !slices.Equal(plan.Args[:len(prefix)+1], slices.Concat(prefix, []string{"cli.js"})) {
 			t.Errorf("%q, %v", plan.Args, err)

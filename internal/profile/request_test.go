@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -55,9 +56,7 @@ func TestRequest(t *testing.T) {
 			name = test.args[1]
 		}
 		bound, err := profile.Bind(name, test.args, []string{"HOME=/nowhere"}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := bound.(agent.Agent).Info().Request(); got != test.want {
 			t.Errorf("%q: %+v, want %+v", test.args, got, test.want)
 		}
@@ -80,9 +79,7 @@ func TestWithModel(t *testing.T) {
 			name = "claude"
 		}
 		bound, err := profile.Bind(name, test.args, []string{"HOME=/nowhere"}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := bound.(agent.Agent).Info().WithModel("m"); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.args, got, test.want)
 		}
@@ -99,13 +96,9 @@ func TestPlan_Threshold(t *testing.T) {
 			prompt := strings.Repeat("x", size)
 			args := append(strings.Fields(cli.Headless()), prompt)
 			bound, err := profile.Bind(cli.Name, args, []string{"HOME=/nowhere"}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			plan, err := bound.(agent.Agent).Plan(agent.Turn{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if slices.Contains(plan.Args, prompt) != inline || (string(plan.Stdin) == prompt) == inline {
 				t.Errorf("%s, %d bytes: %d on stdin, and %d arguments", cli.Headless(), size, len(plan.Stdin), len(plan.Args))
 			}
@@ -136,9 +129,7 @@ func TestJudge_WrongForm(t *testing.T) {
 	} {
 		args := strings.Fields(test.args)
 		bound, err := profile.Bind(args[0], args, []string{"HOME=/nowhere"}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		o := verdict.Outcome{Argv: args, Stdout: verdict.ExcerptOf(test.stdout)}
 		if got := bound.Judge(o, time.Now()); got.Class != test.want || got.Retryable != (test.want == verdict.BadOutput) {
 			t.Errorf("%s printing %q: %+v, want %s", test.args, test.stdout, got, test.want)
@@ -146,9 +137,7 @@ func TestJudge_WrongForm(t *testing.T) {
 		// As it runs, with the options that Belay adds.
 		a := bound.(agent.Agent)
 		plan, err := a.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := a.Follow(plan)
 		if got := agent.Replay(f, verdict.Outcome{Argv: args, Stdout: o.Stdout}, time.Now()); test.want == verdict.BadOutput && got.Class != test.want {
 			t.Errorf("%s printing %q as it runs: %+v", test.args, test.stdout, got)
@@ -156,9 +145,7 @@ func TestJudge_WrongForm(t *testing.T) {
 	}
 	// A result that is cut off behind events is no interruption.
 	claude, err := profile.Bind("claude", []string{"claude", "-p", "hi"}, []string{"HOME=/nowhere"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	begins := `{"type":"system","subtype":"init","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","model":"m"}` + "\n"
 	for stdout, want := range map[string]verdict.Class{begins + `{"type":"result","subtype":"success","is_error":fal`: verdict.BadOutput, begins: verdict.Interrupted} {
 		if got := claude.Judge(verdict.Outcome{Stdout: verdict.ExcerptOf(stdout)}, time.Now()); got.Class != want {

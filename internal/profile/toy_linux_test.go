@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // guide is the document that says how a CLI is added. It adds a toy.
@@ -22,9 +23,7 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 		t.Skip("only with BELAY_TEST_FULL=1: it builds the executables and tests once more")
 	}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := &toyWorld{T: t, root: root, dir: t.TempDir()}
 	w.overlay()
 	w.runGo("build", "-o", w.dir+string(filepath.Separator), "./cmd/belay", "./cmd/belayd")

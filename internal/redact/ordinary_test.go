@@ -23,6 +23,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 //go:embed testdata/ordinary.txt
@@ -78,9 +79,7 @@ func recorded(t *testing.T, lines map[string]bool) {
 	}
 	for _, path := range files {
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer f.Close()
 		for in := bufio.NewScanner(f); in.Scan(); {
 			var outcome struct{ Stdout, Stderr string }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const otherUID = 12345
@@ -29,16 +30,7 @@ type thing struct {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // errAny stands for any error that is not an [*safefile.Error].
@@ -47,25 +39,25 @@ var errAny = errors.New("any")
 var things = []thing{
 	{"File", func(t *testing.T, path, _ string) { write(t, path, "text") }, nil, nil, nil},
 	{"Nothing", func(*testing.T, string, string) {}, fs.ErrNotExist, fs.ErrNotExist, fs.ErrNotExist},
-	{"SymbolicLink", func(t *testing.T, path, other string) { must(t, os.Symlink(other, path)) }, safefile.ErrLink, nil, safefile.ErrLink},
-	{"DanglingLink", func(t *testing.T, path, other string) { must(t, os.Symlink(other+"-missing", path)) }, safefile.ErrLink, fs.ErrNotExist, safefile.ErrLink},
-	{"LinkToItself", func(t *testing.T, path, _ string) { must(t, os.Symlink(path, path)) }, safefile.ErrLink, errAny, safefile.ErrLink},
-	{"HardLink", func(t *testing.T, path, other string) { must(t, os.Link(other, path)) }, safefile.ErrHardLink, nil, nil},
-	{"Directory", func(t *testing.T, path, _ string) { must(t, os.Mkdir(path, 0o700)) }, safefile.ErrNotRegular, safefile.ErrNotRegular, safefile.ErrNotRegular},
-	{"NamedPipe", func(t *testing.T, path, _ string) { must(t, syscall.Mkfifo(path, 0o600)) }, safefile.ErrNotRegular, safefile.ErrNotRegular, safefile.ErrNotRegular},
+	{"SymbolicLink", func(t *testing.T, path, other string) { must.OK(t, os.Symlink(other, path)) }, safefile.ErrLink, nil, safefile.ErrLink},
+	{"DanglingLink", func(t *testing.T, path, other string) { must.OK(t, os.Symlink(other+"-missing", path)) }, safefile.ErrLink, fs.ErrNotExist, safefile.ErrLink},
+	{"LinkToItself", func(t *testing.T, path, _ string) { must.OK(t, os.Symlink(path, path)) }, safefile.ErrLink, errAny, safefile.ErrLink},
+	{"HardLink", func(t *testing.T, path, other string) { must.OK(t, os.Link(other, path)) }, safefile.ErrHardLink, nil, nil},
+	{"Directory", func(t *testing.T, path, _ string) { must.OK(t, os.Mkdir(path, 0o700)) }, safefile.ErrNotRegular, safefile.ErrNotRegular, safefile.ErrNotRegular},
+	{"NamedPipe", func(t *testing.T, path, _ string) { must.OK(t, syscall.Mkfifo(path, 0o600)) }, safefile.ErrNotRegular, safefile.ErrNotRegular, safefile.ErrNotRegular},
 	{"LinkToPipe", func(t *testing.T, path, other string) {
-		must(t, syscall.Mkfifo(other+"-pipe", 0o600))
-		must(t, os.Symlink(other+"-pipe", path))
+		must.OK(t, syscall.Mkfifo(other+"-pipe", 0o600))
+		must.OK(t, os.Symlink(other+"-pipe", path))
 	}, safefile.ErrLink, safefile.ErrNotRegular, safefile.ErrLink},
-	{"LinkToDevice", func(t *testing.T, path, _ string) { must(t, os.Symlink("/dev/zero", path)) }, safefile.ErrLink, safefile.ErrNotRegular, safefile.ErrLink},
+	{"LinkToDevice", func(t *testing.T, path, _ string) { must.OK(t, os.Symlink("/dev/zero", path)) }, safefile.ErrLink, safefile.ErrNotRegular, safefile.ErrLink},
 	{"Socket", func(t *testing.T, path, _ string) {
 		dir, err := os.MkdirTemp("", "s") // the name of a socket must be short
-		must(t, err)
+		must.OK(t, err)
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		l, err := net.Listen("unix", filepath.Join(dir, "s"))
-		must(t, err)
+		must.OK(t, err)
 		t.Cleanup(func() { l.Close() })
-		must(t, os.Rename(filepath.Join(dir, "s"), path))
+		must.OK(t, os.Rename(filepath.Join(dir, "s"), path))
 	}, safefile.ErrNotRegular, safefile.ErrNotRegular, safefile.ErrNotRegular},
 	{"Large", func(t *testing.T, path, _ string) { write(t, path, strings.Repeat("x", 101)) }, safefile.ErrTooLarge, safefile.ErrTooLarge, safefile.ErrTooLarge},
 	{"AsLargeAsCanBe", func(t *testing.T, path, _ string) { write(t, path, strings.Repeat("x", 100)) }, nil, nil, nil},
@@ -74,7 +66,7 @@ var things = []thing{
 			t.Skip("only root can give a file away")
 		}
 		write(t, path, "text")
-		must(t, os.Chown(path, otherUID, -1))
+		must.OK(t, os.Chown(path, otherUID, -1))
 	}, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
 }
 
@@ -182,12 +174,12 @@ func TestCreateOwn(t *testing.T) {
 func TestWriteOwn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"a text", "text"} {
-		must(t, safefile.WriteOwn(path, []byte(text)))
+		must.OK(t, safefile.WriteOwn(path, []byte(text)))
 		if data, err := os.ReadFile(path); string(data) != text {
 			t.Errorf("%q, %v", data, err)
 		}
 	}
-	must(t, os.Symlink(path, path+"-link"))
+	must.OK(t, os.Symlink(path, path+"-link"))
 	check(t, "link", safefile.WriteOwn(path+"-link", nil), safefile.ErrLink)
 }
 
@@ -220,14 +212,14 @@ func TestReadRepository_Way(t *testing.T) {
 	top := t.TempDir()
 	root, outside := filepath.Join(top, "repository"), filepath.Join(top, "outside")
 	for _, dir := range []string{filepath.Join(root, "a", "b"), outside} {
-		must(t, os.MkdirAll(dir, 0o700))
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	write(t, filepath.Join(root, "a", "b", "file"), "text")
 	write(t, filepath.Join(outside, "file"), "text")
-	must(t, os.Symlink("b", filepath.Join(root, "a", "link")))
-	must(t, os.Symlink(outside, filepath.Join(root, "out")))
-	must(t, os.Symlink(root, filepath.Join(top, "link")))
-	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
+	must.OK(t, os.Symlink("b", filepath.Join(root, "a", "link")))
+	must.OK(t, os.Symlink(outside, filepath.Join(root, "out")))
+	must.OK(t, os.Symlink(root, filepath.Join(top, "link")))
+	must.OK(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
 	for path, want := range map[string]error{
 		"a/b/file":        nil,
 		"a/../a/b/./file": nil,
@@ -275,8 +267,8 @@ func TestOwners(t *testing.T) {
 		{otherUID, otherUID + 1, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
 		{0, otherUID, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
 	} {
-		must(t, os.Chown(root, tt.root, -1))
-		must(t, os.Chown(path, tt.file, -1))
+		must.OK(t, os.Chown(root, tt.root, -1))
+		must.OK(t, os.Chown(path, tt.file, -1))
 		_, err := safefile.ReadOwn(path, 100)
 		check(t, "own", err, tt.own)
 		_, err = safefile.OpenOwnElsewhere(path, os.O_RDONLY)
@@ -295,19 +287,19 @@ func TestOwnDir(t *testing.T) {
 		want error
 	}{
 		{"Directory", func(t *testing.T, path, _ string) {
-			must(t, os.Mkdir(path, 0o700))
+			must.OK(t, os.Mkdir(path, 0o700))
 			write(t, filepath.Join(path, "name"), "")
 		}, nil},
 		{"Nothing", func(*testing.T, string, string) {}, fs.ErrNotExist},
 		{"File", func(t *testing.T, path, _ string) { write(t, path, "") }, safefile.ErrNotDir},
-		{"SymbolicLink", func(t *testing.T, path, other string) { must(t, os.Symlink(other, path)) }, safefile.ErrLink},
-		{"NamedPipe", func(t *testing.T, path, _ string) { must(t, syscall.Mkfifo(path, 0o600)) }, safefile.ErrNotDir},
+		{"SymbolicLink", func(t *testing.T, path, other string) { must.OK(t, os.Symlink(other, path)) }, safefile.ErrLink},
+		{"NamedPipe", func(t *testing.T, path, _ string) { must.OK(t, syscall.Mkfifo(path, 0o600)) }, safefile.ErrNotDir},
 		{"AnotherUsers", func(t *testing.T, path, _ string) {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can give a directory away")
 			}
-			must(t, os.Mkdir(path, 0o700))
-			must(t, os.Chown(path, otherUID, -1))
+			must.OK(t, os.Mkdir(path, 0o700))
+			must.OK(t, os.Chown(path, otherUID, -1))
 		}, safefile.ErrOwner},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,7 +327,7 @@ func TestReadSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	write(t, path, "plum")
 	for mode, want := range map[os.FileMode]error{0o600: nil, 0o400: nil, 0o640: nil, 0o604: safefile.ErrShared, 0o620: safefile.ErrShared, 0o666: safefile.ErrShared} {
-		must(t, os.Chmod(path, mode))
+		must.OK(t, os.Chmod(path, mode))
 		data, err := safefile.ReadSecret(path, 10)
 		if !errors.Is(err, want) || (err == nil) != (string(data) == "plum") {
 			t.Errorf("mode %o: %q, %v", mode, data, err)
@@ -367,10 +359,10 @@ func TestOwners_RootInTheHomeOfAnother(t *testing.T) {
 	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o775: false, 0o777 | os.ModeSticky: false} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "file")
-		must(t, os.WriteFile(path, []byte("x"), 0o600))
-		must(t, os.Chown(path, otherUID, -1))
-		must(t, os.Chown(dir, otherUID, -1))
-		must(t, os.Chmod(dir, mode))
+		must.OK(t, os.WriteFile(path, []byte("x"), 0o600))
+		must.OK(t, os.Chown(path, otherUID, -1))
+		must.OK(t, os.Chown(dir, otherUID, -1))
+		must.OK(t, os.Chmod(dir, mode))
 		for name, read := range map[string]func(string, int64) ([]byte, error){"own": safefile.ReadOwn, "user": safefile.ReadUser} {
 			if _, err := read(path, 10); (err == nil) != want {
 				t.Errorf("%s, directory %v: %v", name, mode, err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/sharedfile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // add adds one to the number in the file.
@@ -68,12 +69,8 @@ func TestFile_NoLocks(t *testing.T) {
 func TestFile_Damaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "dir"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "large"), make([]byte, 101), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "large"), make([]byte, 101), 0o600))
 	own := errors.New("damaged gadget")
 	for name, want := range map[string]string{"dir": "it is a directory", "large": "it is too large"} {
 		f := sharedfile.File{Path: filepath.Join(dir, name)}

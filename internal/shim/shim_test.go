@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/shim"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // place makes directories with executables of these names, "a/claude", and puts the directories on PATH in their order.
@@ -21,12 +22,8 @@ func place(t *testing.T, names ...string) (dir string) {
 	var path []string
 	for _, name := range names {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700))
 		path = append(path, filepath.Dir(file))
 	}
 	t.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
@@ -37,16 +34,12 @@ func place(t *testing.T, names ...string) (dir string) {
 func link(t *testing.T, to, at string) {
 	t.Helper()
 	os.Remove(at)
-	if err := os.Symlink(to, at); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(to, at))
 }
 
 func TestFind(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, test := range map[string]struct {
 		change func(t *testing.T, dir string)
 		want   string
@@ -175,9 +168,7 @@ func TestStartable(t *testing.T) {
 	self, _ := os.Executable()
 	for content, want := range map[string]bool{"#!/bin/sh\n": true, "echo\n": false, "": true} {
 		path := filepath.Join(dir, "script")
-		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(content), 0o700))
 		if got := shim.Startable(path); got != want {
 			t.Errorf("%q: %v", content, got)
 		}

@@ -7,19 +7,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // created makes a spool that this process writes.
 func created(t *testing.T, id string) (Files, *Writer) {
 	t.Helper()
 	files := Files{Dir: filepath.Join(t.TempDir(), "spool")}
-	if err := files.Create(Header{ID: id, Command: "claude", Started: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.Create(Header{ID: id, Command: "claude", Started: time.Now()}))
 	w, err := files.Adopt(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files, w
 }
 
@@ -27,9 +25,7 @@ func created(t *testing.T, id string) (Files, *Writer) {
 func TestSpool_Delivers(t *testing.T) {
 	files, w := created(t, "one")
 	r, err := files.Open("one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	io.WriteString(w.Stdout, "answer\n")
 	io.WriteString(w.Stderr, "progress\n")
@@ -96,9 +92,7 @@ func TestSpool_HeaderKeepsItsSize(t *testing.T) {
 // Old output goes, that of a run under way stays, and so does what is not old.
 func TestSpool_Prune(t *testing.T) {
 	files, w := created(t, "one")
-	if err := files.Create(Header{ID: "two", Command: "make"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.Create(Header{ID: "two", Command: "make"}))
 	io.WriteString(w.Stdout, "answer\n")
 	now := time.Now()
 	if n, _ := files.Prune(now.Add(time.Hour), false); n != 0 {
@@ -126,9 +120,7 @@ func FuzzHeader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		files := Files{Dir: t.TempDir()}
-		if err := os.WriteFile(filepath.Join(files.Dir, "one.json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(files.Dir, "one.json"), text, 0o600))
 		list, err := files.List()
 		if err != nil || len(list) > 1 || len(list) == 1 && list[0].ID != "one" {
 			t.Errorf("%+v, %v", list, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -25,22 +26,16 @@ func writeDeadRecord(t *testing.T, s *state.State, rec supervise.Record, restart
 	t.Helper()
 	rec.ID, rec.Started = run, began
 	made, err := s.CreateRecord(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made.State = rec.State // of a new one it is always the same
-	if err := made.Update(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, made.Update())
 	paths, _ := filepath.Glob(filepath.Join(s.Records().Dir, "*."+run))
 	part := strings.Split(filepath.Base(paths[0]), ".")
 	part[2] += "1"
 	if restarted {
 		part[0] = "f" + part[0]
 	}
-	if err := os.Rename(paths[0], filepath.Join(s.Records().Dir, strings.Join(part, "."))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(paths[0], filepath.Join(s.Records().Dir, strings.Join(part, "."))))
 }
 
 // logged are the lines of the log.
@@ -50,9 +45,7 @@ func logged(t *testing.T, s *state.State) (list []journal.Entry) {
 	if os.IsNotExist(err) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for e := range journal.Read(f, nil) {
 		list = append(list, e)
@@ -64,14 +57,10 @@ func logged(t *testing.T, s *state.State) (list []journal.Entry) {
 func opened(t *testing.T, lines ...journal.Entry) *state.State {
 	t.Helper()
 	s, err := state.Open(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	log := s.Log(nil)
 	for _, e := range lines {
-		if err := log.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.Append(e))
 	}
 	return s
 }
@@ -149,19 +138,13 @@ func TestState_KilledAgent(t *testing.T) {
 			home := t.TempDir()
 			if tt.recorded {
 				dir := filepath.Join(home, "projects", "-some-dir")
-				if err := os.MkdirAll(dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(dir, 0o700))
 				text := fmt.Sprintf(`{"message":{"content":[{"type":"tool_use"}],"id":"m1","model":"opus","role":"assistant","stop_reason":"tool_use","type":"message","usage":{"input_tokens":100,"output_tokens":20}},"type":"assistant","timestamp":%q,"version":"2.1.325"}`+"\n",
 					began.Add(10*time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"))
-				if err := os.WriteFile(filepath.Join(dir, oneSession+".jsonl"), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(filepath.Join(dir, oneSession+".jsonl"), []byte(text), 0o600))
 			}
 			if tt.known {
-				if err := s.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: "/a", Status: state.SessionRunning, Updated: began, ToldCost: new(0.5), ToldTokens: 7}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: "/a", Status: state.SessionRunning, Updated: began, ToldCost: new(0.5), ToldTokens: 7}))
 			}
 			writeDeadRecord(t, s, supervise.Record{Command: "claude", Profile: "claude", State: supervise.StateRunning, Attempt: 2, Session: tt.session, Home: home, Since: began.Add(2 * time.Minute)}, false)
 			if told, _, err := s.ReportKilled(); err != nil || len(told) != 1 {
@@ -193,9 +176,7 @@ func TestState_KilledRunInALargeLog(t *testing.T) {
 	first := journal.Entry{Timestamp: journal.Time{Time: began.Add(time.Minute)}, Invocation: run, Profile: "generic", Command: "tool", Attempt: 4, Status: journal.Retry}
 	s := opened(t, first)
 	f, err := os.OpenFile(s.LogPath(), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	line := fmt.Sprintf(`{"timestamp":%q,"invocation":"another","profile":"generic","command":%q,"attempt":1,"status":"success","exit_code":0,"response_time":1}`+"\n",
 		began.Add(2*time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"), strings.Repeat("x", 3000))
 	if _, err := f.WriteString(strings.Repeat(line, 500)); err != nil { // 1.5 MB
@@ -213,16 +194,12 @@ func TestState_KilledRunInALargeLog(t *testing.T) {
 // What cannot be put on record stays to be found again.
 func TestState_KilledRunThatCannotBeReported(t *testing.T) {
 	s := opened(t)
-	if err := os.Mkdir(s.LogPath(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(s.LogPath(), 0o700))
 	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
 	if told, left, err := s.ReportKilled(); err != nil || len(told) != 0 || len(left) != 1 {
 		t.Errorf("told of %v, left %v: %v", told, left, err)
 	}
-	if err := os.Remove(s.LogPath()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(s.LogPath()))
 	if told, left, err := s.ReportKilled(); err != nil || len(told) != 1 || len(left) != 0 || len(logged(t, s)) != 1 {
 		t.Errorf("told of %v, left %v: %v", told, left, err)
 	}
@@ -233,13 +210,9 @@ func TestState_ReportKilledOfAStrangersState(t *testing.T) {
 	none := &state.State{Dir: filepath.Join(t.TempDir(), "none")}
 	s := opened(t)
 	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
-	if err := os.Chmod(s.Dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(s.Dir, 0o777))
 	file := &state.State{Dir: filepath.Join(t.TempDir(), "file")}
-	if err := os.WriteFile(file.Dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file.Dir, nil, 0o600))
 	for _, one := range []*state.State{none, s, file} {
 		if told, left, err := one.ReportKilled(); err != nil || len(told)+len(left) != 0 {
 			t.Errorf("told of %v, left %v: %v", told, left, err)
@@ -264,9 +237,7 @@ func TestState_HandleFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(t)
-			if err := s.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: "/a", Status: state.SessionRunning}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: "/a", Status: state.SessionRunning}))
 			c := journal.Classification{Type: tt.class, Message: "it failed", IsRetryable: true}
 			if tt.session.ID == otherSession {
 				c.Message = strings.Repeat("it failed ", 1000) // more than a line has room for
@@ -295,9 +266,7 @@ func TestState_HandleFailure(t *testing.T) {
 
 func TestState_SaveSessionTrouble(t *testing.T) {
 	s := opened(t)
-	if err := os.WriteFile(filepath.Join(s.Dir, "sessions"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(s.Dir, "sessions"), nil, 0o600))
 	if err := s.SaveSession(state.Session{Profile: "claude", ID: oneSession}); err == nil {
 		t.Error("a session was saved in a file")
 	}
@@ -305,9 +274,7 @@ func TestState_SaveSessionTrouble(t *testing.T) {
 		t.Errorf("what has no name needs no place: %v", err)
 	}
 	s = opened(t)
-	if err := os.MkdirAll(filepath.Join(s.Dir, "sessions", "claude-"+oneSession+".json", "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(s.Dir, "sessions", "claude-"+oneSession+".json", "sub"), 0o700))
 	if err := s.SaveSession(state.Session{Profile: "claude", ID: oneSession}); err == nil {
 		t.Error("a session was saved over a directory")
 	}
@@ -324,9 +291,7 @@ func TestState_Parts(t *testing.T) {
 		}
 	}
 	rec, err := s.CreateRecord(supervise.Record{ID: run, Started: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer rec.Remove()
 	if runs, err := s.Records().List(); err != nil || len(runs) != 1 || runs[0].ID != run {
 		t.Errorf("%v, %v", runs, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Whatever a profile admits as a session id, only what is safe in a path gets into one.
@@ -29,9 +30,7 @@ func TestIsFileName(t *testing.T) {
 func TestSession_StaysInItsPlace(t *testing.T) {
 	s := &State{Dir: t.TempDir()}
 	for _, session := range []Session{{Profile: "claude", ID: "../../outside"}, {Profile: "../claude", ID: agent.UUIDExample}, {Profile: "claude", ID: "last"}} {
-		if err := s.SaveSession(session); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.SaveSession(session))
 		if got := s.Session(session.Profile, session.ID); !reflect.DeepEqual(got, Session{}) {
 			t.Errorf("%+v", got)
 		}
@@ -39,17 +38,13 @@ func TestSession_StaysInItsPlace(t *testing.T) {
 	if files, _ := os.ReadDir(s.Dir); len(files) > 0 {
 		t.Errorf("%v", files)
 	}
-	if err := s.SaveSession(Session{Profile: "open-code", ID: agent.UUIDExample, Dir: "/d", Updated: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SaveSession(Session{Profile: "open-code", ID: agent.UUIDExample, Dir: "/d", Updated: time.Now()}))
 	other := filepath.Join(s.Dir, "sessions", "claude-"+agent.UUIDExample+".json")
 	data, err := os.ReadFile(filepath.Join(s.Dir, "sessions", "open-code-"+agent.UUIDExample+".json"))
 	if err == nil {
 		err = os.WriteFile(other, data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, ok := s.LastSession("open-code", "/d"); !ok || got.ID != agent.UUIDExample {
 		t.Errorf("%+v", got)
 	}

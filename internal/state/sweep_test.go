@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // litter makes leftovers in a state directory and among the temporary files, each once old and once fresh, and returns
@@ -24,9 +25,7 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 	t.Setenv("TMPDIR", tmp)
 	stays := map[string]bool{}
 	for _, dir := range []string{"sessions", "gates", "alerts", "scopes", "runs", "budgets", "costs"} {
-		if err := os.MkdirAll(filepath.Join(s.Dir, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(s.Dir, dir), 0o700))
 	}
 	put := func(path string, age time.Duration, stay bool) {
 		t.Helper()
@@ -40,9 +39,7 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 			at := time.Now().Add(-age)
 			err = os.Chtimes(path, at, at)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		stays[path] = stay
 	}
 	for _, name := range []string{"held-1", ".doctor-1", "sessions/.new-1", "gates/api.json.new", "gates/api.json.77.new", "alerts/gh.json.new", "budgets/x.json.new", "costs/x.json", "scopes/a.0.slot", "runs/.asking-1", "runs/boot.1.1.a.asking", "runs/boot.1.1.a.asked"} {
@@ -68,9 +65,7 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 	put(tmp+"/belay-rehearsal-notes/", 25*time.Hour, true)
 	for _, path := range []string{filepath.Join(tmp, "belay-held-7"), filepath.Join(tmp, "belay-hook-8"), filepath.Join(s.Dir, "held-7")} {
 		put(path, 100*time.Hour, true)
-		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("mine"), 0o600))
 		at := time.Now().Add(-100 * time.Hour)
 		os.Chtimes(path, at, at)
 	}
@@ -114,9 +109,7 @@ func TestState_SweepInterval(t *testing.T) {
 	path, stamp := filepath.Join(s.Dir, "held-1"), filepath.Join(s.Dir, ".swept")
 	swept := func() bool {
 		t.Helper()
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
 		old := time.Now().Add(-2 * time.Hour)
 		os.Chtimes(path, old, old)
 		s.Sweep()
@@ -140,9 +133,7 @@ func TestState_SweepInterval(t *testing.T) {
 	old := time.Now().Add(-2 * time.Hour)
 	os.Chtimes(other, old, old)
 	os.Remove(stamp)
-	if err := os.Symlink(other, stamp); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(other, stamp))
 	s.Sweep()
 	if data, _ := os.ReadFile(other); string(data) != "other" {
 		t.Errorf("written through the link: %q", data)
@@ -154,20 +145,14 @@ func TestState_SweepInUse(t *testing.T) {
 	s := opened(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	slot, err := s.Scopes().Take("one", 1, "holder")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := filepath.Join(os.TempDir(), "belay-rehearsal-1")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o700))
 	lock, err := flock.Open(filepath.Join(dir, ".lock"))
 	if err == nil {
 		_, err = flock.Try(lock, flock.Exclusive)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slots, _ := filepath.Glob(filepath.Join(s.Scopes().Dir, "*"))
 	sweep := func() {
 		old := time.Now().Add(-48 * time.Hour)
@@ -196,14 +181,10 @@ func TestState_SweepThroughLinks(t *testing.T) {
 	s := opened(t)
 	elsewhere := t.TempDir()
 	path := filepath.Join(elsewhere, ".new-1")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, nil, 0o600))
 	old := time.Now().Add(-2 * time.Hour)
 	os.Chtimes(path, old, old)
-	if err := os.Symlink(elsewhere, filepath.Join(s.Dir, "sessions")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(elsewhere, filepath.Join(s.Dir, "sessions")))
 	s.Sweep()
 	check(t, map[string]bool{path: true})
 }

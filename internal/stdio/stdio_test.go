@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What is a file stays that file: a command that inherits it has the caller's own descriptor.
 func TestNew_KeepsFiles(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	defer w.Close()
 	s := stdio.New(r, w, w)
@@ -59,9 +58,7 @@ func TestNew_OneBufferForBoth(t *testing.T) {
 func TestStreams_InputFile(t *testing.T) {
 	for name, in := range map[string]io.Reader{"hello": strings.NewReader("hello"), "": nil} {
 		f, done, err := stdio.New(in, io.Discard, io.Discard).InputFile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := io.ReadAll(f); string(got) != name || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A command that is open for writing is started as soon as it is not.
@@ -14,9 +15,7 @@ func TestRun_OpenForWriting(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "command")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := f.WriteString("#!/bin/sh\nexit 7\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // bash is an interactive shell with a helper at hand: $H FILE WHO PLACEMENT SCRIPT.
@@ -21,9 +22,7 @@ func bash(t *testing.T) *screen {
 	}
 	dir := t.TempDir()
 	script := "#!/bin/sh\n" + helperVar + "=terminal exec '" + os.Args[0] + "' \"$@\"\n"
-	if err := built.WriteFile(filepath.Join(dir, "h"), []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(dir, "h"), []byte(script)))
 	cmd := exec.Command(path, "--norc", "--noediting", "-i")
 	cmd.Env = append(os.Environ(), "PS1=$ ", "HISTFILE=", "PATH="+dir+":"+os.Getenv("PATH"))
 	s := newScreen(t, cmd)
@@ -35,14 +34,10 @@ func bash(t *testing.T) *screen {
 // child is stopped it is not.)
 func waits(t *testing.T, file string) (release func()) {
 	t.Helper()
-	if err := syscall.Mkfifo(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(file, 0o600))
 	return func() {
 		f, err := os.OpenFile(file, os.O_RDWR, 0) // does not wait for a reader
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { f.Close() })
 		f.WriteString("go\n")
 	}

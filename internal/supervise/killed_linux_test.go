@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -44,12 +45,8 @@ func writeDeadRecord(t *testing.T, dir, id, content string) {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*."+id))
 	part := strings.Split(filepath.Base(paths[0]), ".") // boot, pid, start, id: a pid that was given to another one
 	dead := filepath.Join(dir, strings.Join([]string{part[0], part[1], part[2] + "1", id}, "."))
-	if err := os.Rename(paths[0], dead); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dead, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(paths[0], dead))
+	must.OK(t, os.WriteFile(dead, []byte(content), 0o600))
 }
 
 // However many find dead owners' runs at the same time, each run is told of once, and its record goes.
@@ -97,9 +94,7 @@ func TestReportKilled_Contents(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		writeDeadRecord(t, dir, "x", content)
-		if err := os.WriteFile(filepath.Join(dir, names(t, dir)[0]+".new"), []byte(`{"id":"x","comm`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, names(t, dir)[0]+".new"), []byte(`{"id":"x","comm`), 0o600))
 		var got []string
 		r := supervise.Records{Dir: dir, Killed: func(rec supervise.Record) bool {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %d %s", rec.Command, rec.State, rec.Attempt, rec.Reason)))

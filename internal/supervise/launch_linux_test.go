@@ -10,15 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // launch runs a script of the shell.
 func launch(t *testing.T, limit time.Duration, script string) supervise.Launched {
 	t.Helper()
 	l, err := supervise.Launch(limit, t.TempDir(), "/bin/sh", []string{"sh", "-c", script})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return l
 }
 

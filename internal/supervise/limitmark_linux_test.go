@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // daemons are ways in which a process loses the marker in its environment. Each makes the file up once it has.
@@ -55,9 +56,7 @@ func killed(t *testing.T, records, id, kind, script string) (dir string) {
 	dir = t.TempDir()
 	cmd := helper("killed", records, id, kind, script)
 	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		for _, pid := range inside(dir) {
 			unix.Kill(pid, unix.SIGKILL)
@@ -121,9 +120,7 @@ func TestReclaim_UnrecordedOfTheLiving(t *testing.T) {
 	dir := t.TempDir()
 	cmd := helper("killed", r.Dir, "", "owner", daemons["WipedOrphan"])
 	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	eventually(t, "the daemon is up", func() bool { return exists(filepath.Join(dir, "up")) })
 	if found, err := r.Unrecorded(); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
@@ -144,9 +141,7 @@ func TestReclaim_UnrecordedOfTheLiving(t *testing.T) {
 func TestLimitMark_OnlyTheRun(t *testing.T) {
 	show := func() string {
 		out, err := exec.Command("grep", "Max file locks", "/proc/self/limits").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return strings.Join(strings.Fields(string(out)), " ")
 	}
 	before := show()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestLimits_Passed(t *testing.T) {
@@ -130,18 +131,14 @@ func TestLimits_SuspendedTogether(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	cmd := helper("stalls", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	eventually(t, "it runs", func() bool { return exists(file) })
 	cmd.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(6200 * time.Millisecond) // more than the limit, and by more than a busy machine is late
 	cmd.Process.Signal(syscall.SIGCONT)
 	time.Sleep(20 * time.Millisecond) // in which it would be killed
 	os.WriteFile(file+".go", nil, 0o600)
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Wait())
 	if code, _ := os.ReadFile(file + ".code"); string(code) != "7 exited" {
 		t.Errorf("%s, want 7 exited", code)
 	}

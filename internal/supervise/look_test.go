@@ -11,21 +11,18 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestLook(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, mode := range map[string]os.FileMode{
 		"bin/tool": 0o755, "bin/both": 0o644, "late/both": 0o755, "late/plain": 0o644, "here/tool": 0o755, "alien": 0o755,
 	} {
 		path := filepath.Join(root, name)
 		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte("#!/no/such/interpreter\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("#!/no/such/interpreter\n"), mode))
 	}
 	os.MkdirAll(filepath.Join(root, "bin/folder"), 0o755)
 	t.Chdir(root)
@@ -62,9 +59,7 @@ func TestLook(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if tt.dir != "" && !filepath.IsAbs(got) {
 				t.Errorf("%q depends on where we are, and the command is elsewhere", got)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // helperVar makes the test binary play another program: one of helpers.
@@ -142,9 +143,7 @@ func shell(script string, args ...string) supervise.Spec {
 func run(t testing.TB, spec supervise.Spec, started func(*supervise.Process)) supervise.Exit {
 	t.Helper()
 	exit, err := (&supervise.Supervisor{}).Run(spec, started)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return exit
 }
 

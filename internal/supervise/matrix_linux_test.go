@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // trees are scripts that do not end by themselves. They make the file ready in their directory when all of it runs.
@@ -124,9 +125,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place 
 	how := stops[stop]
 	dir := t.TempDir()
 	ready := filepath.Join(dir, "ready")
-	if err := os.WriteFile(filepath.Join(dir, "chain"), []byte(chain), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "chain"), []byte(chain), 0o600))
 	spec := shell(script)
 	spec.Dir = dir
 	spec.Stdout = &bytes.Buffer{} // a pipe that the whole tree holds
@@ -146,9 +145,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place 
 			how.stop(p)
 		}()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The ladder has at most two rungs of 50 ms, survivors have 500 ms. The rest is for a busy machine, where one look at all
 	// processes can take a second; a process that is not ended takes 300.
 	if took := time.Since(<-asked); took > 2*time.Minute {

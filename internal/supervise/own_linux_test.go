@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // own makes the test's process the owner of its descendants until the test ends. Such a test must not be parallel, nor
@@ -26,12 +27,8 @@ func own(t testing.TB) *supervise.Supervisor {
 func lowerFileLimit(t testing.TB, n int) int {
 	t.Helper()
 	var before unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(n), Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(n), Max: before.Max}))
 	t.Cleanup(func() { unix.Setrlimit(unix.RLIMIT_NOFILE, &before) })
 	return n
 }

@@ -13,15 +13,14 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // runOwned runs it with an owner.
 func runOwned(t testing.TB, s *supervise.Supervisor, spec supervise.Spec, started func(*supervise.Process)) supervise.Exit {
 	t.Helper()
 	exit, err := s.Run(spec, started)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return exit
 }
 

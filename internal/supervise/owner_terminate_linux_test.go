@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -29,12 +30,8 @@ func TestOwner_Terminate(t *testing.T) {
 	r := supervise.Records{Dir: t.TempDir()}
 	cmd := helper("onrecord", r.Dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	bufio.NewReader(out).ReadString('\n')
 	runs := list(t, r)
 	if len(runs) != 1 || runs[0].Owner.PID != cmd.Process.Pid {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestParseStat(t *testing.T) {
@@ -63,9 +65,7 @@ func TestProcess_Self(t *testing.T) {
 func TestPending(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("/bin/sleep", "300")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	cmd.Process.Signal(syscall.SIGSTOP)

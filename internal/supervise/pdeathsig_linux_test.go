@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -66,9 +67,7 @@ func TestParentDeath_ReachesTheChild(t *testing.T) {
 			t.Parallel()
 			file, id := filepath.Join(t.TempDir(), "file"), newID()
 			cmd := helper("parent", who, file, id)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			eventually(t, "the child runs", func() bool { return exists(file) })
 			cmd.Process.Kill()
 			cmd.Wait()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // counter takes in what comes and keeps only its length and sum.
@@ -172,9 +173,7 @@ func TestStreams_FilesAreHandedOver(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, err := os.Create(filepath.Join(dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer out.Close()
 	const where = `readlink /proc/$$/fd/1; readlink /proc/$$/fd/2`
 	spec := shell(where)
@@ -211,9 +210,7 @@ func TestStreams_ClosedByChild(t *testing.T) {
 func TestStreams_ClosedFile(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.Close()
 	spec := shell("exit 0")
 	spec.Stdout = f

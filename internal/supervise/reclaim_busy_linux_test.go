@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // On an overloaded machine the timeout can pass during the first look at the processes. What was only asked to end so far
@@ -23,18 +25,14 @@ func TestReclaim_PatienceOverAtOnce(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	ended, _, _ := endMarked(func(p Proc) []string { return p.runs([]string{id}) }, 0)
 	said := slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid })
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)) // it was not waited for, so it is there
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if said && !strings.Contains(string(stat), ") Z ") {
 		t.Errorf("%v is said to have been ended, and lives: %s", ended, stat)
 	}

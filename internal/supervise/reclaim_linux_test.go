@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -42,9 +43,7 @@ func abandon(t *testing.T, dir string) (id string) {
 	id = newID()
 	ready := filepath.Join(t.TempDir(), "ready")
 	cmd := helper("abandoned", dir, id, ready)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	eventually(t, "the tree stands", func() bool { return exists(ready) })
 	cmd.Process.Kill()
 	cmd.Wait()
@@ -59,9 +58,7 @@ func sleeper(t *testing.T, markers string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/bin/sleep", "300")
 	cmd.Env = []string{supervise.RunIDVar + "=" + markers}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	done := make(chan struct{})
 	go func() {
 		cmd.Wait()
@@ -83,9 +80,7 @@ func alive(cmd *exec.Cmd) bool {
 func reclaim(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	ended, err := supervise.Records{Dir: dir}.Reclaim()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, p := range ended {
 		pids = append(pids, p.PID)
 	}
@@ -99,9 +94,7 @@ func forge(t *testing.T, dir, id string, change func(*supervise.Owner)) {
 	o := made.Owner
 	change(&o)
 	name := fmt.Sprintf("%s.%d.%d.%s", o.Boot, o.PID, o.Start, id)
-	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 }
 
 func TestReclaim_KilledOwner(t *testing.T) {
@@ -199,9 +192,7 @@ func TestReclaim_HalfUpdated(t *testing.T) {
 	dir, id := t.TempDir(), newID()
 	forge(t, dir, id, func(o *supervise.Owner) { o.Start++ })
 	name := filepath.Join(dir, names(t, dir)[0])
-	if err := os.WriteFile(name+".new", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name+".new", nil, 0o600))
 	reclaim(t, dir)
 	if left := names(t, dir); len(left) != 0 {
 		t.Errorf("left: %q", left)

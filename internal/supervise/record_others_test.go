@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A directory is not ours alone: what does not look exactly like a record is not read, nor touched. A record that is
@@ -31,9 +32,7 @@ func TestRecords_ForeignAndTorn(t *testing.T) {
 		if name == "." {
 			return
 		}
-		if err := os.WriteFile(filepath.Join(r.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.Dir, name), []byte(text), 0o600))
 	}
 	for _, name := range foreign {
 		write(name, `{"id":"foreign"}`)

@@ -10,23 +10,20 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func create(t testing.TB, r supervise.Records, rec supervise.Record) *supervise.Record {
 	t.Helper()
 	made, err := r.Create(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return made
 }
 
 func list(t testing.TB, r supervise.Records) []supervise.Record {
 	t.Helper()
 	runs, err := r.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return runs
 }
 
@@ -34,9 +31,7 @@ func list(t testing.TB, r supervise.Records) []supervise.Record {
 func names(t testing.TB, dir string) (found []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		found = append(found, e.Name())
 	}
@@ -70,9 +65,7 @@ func TestRecords_Life(t *testing.T) {
 			}
 
 			made.State, made.Reason, made.Until = supervise.StateWaiting, "rate limit", rec.Started.Add(time.Hour)
-			if err := made.Update(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, made.Update())
 			if got := list(t, r); len(got) != 1 || got[0].State != supervise.StateWaiting || got[0].Reason != "rate limit" ||
 				!got[0].Until.Equal(made.Until) || got[0].Owner != made.Owner {
 				t.Errorf("%+v", got)
@@ -99,9 +92,7 @@ func TestRecords_Refused(t *testing.T) {
 	if _, err := r.Create(supervise.Record{ID: "a"}); !os.IsExist(err) {
 		t.Errorf("created twice: %v", err)
 	}
-	if err := os.RemoveAll(r.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(r.Dir))
 	if _, err := r.Create(supervise.Record{ID: "b"}); !os.IsNotExist(err) {
 		t.Errorf("created in a directory that is not there: %v", err)
 	}
@@ -167,9 +158,7 @@ func TestRecord_JSON(t *testing.T) {
 func TestRecords_Unreadable(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	r := supervise.Records{Dir: file}
 	if _, err := r.List(); err == nil {
 		t.Error("a file was listed")

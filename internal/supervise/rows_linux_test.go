@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func idsOf(list []supervise.Record) (names []string) {
@@ -25,9 +26,7 @@ func idsOf(list []supervise.Record) (names []string) {
 func TestRows(t *testing.T) {
 	records := supervise.Records{Dir: t.TempDir()}
 	rows, err := records.CreateRows("batch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made := map[string]*supervise.Record{}
 	for _, id := range []string{"a", "b", "c"} {
 		rec, ok := rows.Create(supervise.Record{ID: id, Command: "make", Started: time.Now(), Attempt: 1, Batch: "/w/r.jsonl", Task: "t-" + id, Line: 2})
@@ -41,9 +40,7 @@ func TestRows(t *testing.T) {
 	}
 	made["b"].Remove()
 	made["c"].State, made["c"].Reason = supervise.StateWaiting, "for a \"limit\""
-	if err := made["c"].Update(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, made["c"].Update())
 	list, err := records.List()
 	if err != nil || !slices.Equal(idsOf(list), []string{"a", "c"}) {
 		t.Fatalf("%v, %v", idsOf(list), err)
@@ -105,9 +102,7 @@ func TestRows_OwnerIsKilled(t *testing.T) {
 	dir, work := t.TempDir(), t.TempDir()
 	one, two := newID(), newID()
 	cmd := helper("rows", dir, work, one, two)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	eventually(t, "the trees stand", func() bool { return sleeping(work) == 5 }) // one of the run that is over, and two each of the others
 	cmd.Process.Kill()
 	cmd.Wait()

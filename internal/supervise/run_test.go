@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestRun_Exit(t *testing.T) {
@@ -68,9 +69,7 @@ func TestRun_CannotStart(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for name, tt := range map[string]struct {
@@ -99,9 +98,7 @@ func TestRun_CannotStart(t *testing.T) {
 func TestRun_ScriptWithoutInterpreter(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "script")
-	if err := built.WriteFile(path, []byte("echo \"$0\" \"$#\" \"$1\"\nexit 6\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(path, []byte("echo \"$0\" \"$#\" \"$1\"\nexit 6\n")))
 	var out bytes.Buffer
 	spec := supervise.Spec{Path: path, Args: []string{"script", "a  $(b)"}, Stdout: &out}
 	if exit := run(t, spec, nil); exit.Code != 6 || out.String() != path+" 1 a  $(b)\n" {
@@ -164,9 +161,7 @@ func TestRun_Environment(t *testing.T) {
 func TestRun_Directory(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	spec := shell("pwd")
 	var out bytes.Buffer
 	spec.Dir, spec.Stdout = dir, &out
@@ -179,13 +174,9 @@ func TestRun_Directory(t *testing.T) {
 func TestRun_Stdin(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("hello"), 0o600))
 	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	for name, tt := range map[string]struct {
 		stdin *os.File

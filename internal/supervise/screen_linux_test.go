@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const (
@@ -42,9 +43,7 @@ func newScreen(t *testing.T, cmd *exec.Cmd) *screen {
 	t.Helper()
 	cmd.Stderr = nil
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &screen{t: t, pty: pollable(t, master), cmd: cmd, done: make(chan struct{})}
 	go func() {
 		buf := make([]byte, 4096)
@@ -82,9 +81,7 @@ func newScreen(t *testing.T, cmd *exec.Cmd) *screen {
 func pollable(t *testing.T, f *os.File) *os.File {
 	t.Helper()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.Close()
 	unix.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), "ptmx")

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // refuse has the kernel refuse system calls to this process and its children, as sandboxes do.
@@ -78,9 +79,7 @@ func TestSandbox(t *testing.T) {
 				cmd := helper("sandbox", strings.Join(numbers, ","), kind)
 				out := &strings.Builder{}
 				cmd.Stdout = out
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, cmd.Start())
 				late := time.AfterFunc(testTimeout, func() { cmd.Process.Signal(os.Kill) })
 				defer late.Stop()
 				err := cmd.Wait()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -70,12 +71,8 @@ func TestStopRequest(t *testing.T) {
 			r := supervise.Records{Dir: t.TempDir()}
 			cmd := helper("onrequest", r.Dir, tt.profile)
 			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
+			must.OK(t, cmd.Start())
 			lines := bufio.NewScanner(out)
 			lines.Scan()
 			runs := list(t, r)
@@ -114,9 +111,7 @@ func TestStopRequest_ManyAtOnce(t *testing.T) {
 		if err == nil {
 			err = owner.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines := bufio.NewScanner(out)
 		lines.Scan()
 		said := make(chan string)

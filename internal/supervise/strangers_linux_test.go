@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func init() {
@@ -59,9 +60,7 @@ func TestOrphan_Strangers(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			aside := filepath.Join(dir, "aside")
-			if err := os.Mkdir(aside, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(aside, 0o700))
 			t.Cleanup(func() {
 				for _, pid := range append(inside(aside), inside(dir)...) {
 					syscall.Kill(pid, syscall.SIGKILL)
@@ -135,9 +134,7 @@ func TestOrphan_OfAnotherUser(t *testing.T) {
 			}
 			sudo := "#!" + dir + "/perl\n" + `$< = 0; open(my $f, '>', 'root'); close $f; sleep 300;`
 			for path, data := range map[string]string{"perl": string(perl), "sudo": sudo} {
-				if err := built.WriteFile(filepath.Join(dir, path), []byte(data)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, built.WriteFile(filepath.Join(dir, path), []byte(data)))
 			}
 			os.Chmod(filepath.Join(dir, "perl"), 0o755|os.ModeSetuid)
 			cmd := helper("unprivileged", script)

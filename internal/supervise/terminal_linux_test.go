@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/creack/pty"
 )
 
@@ -68,9 +69,7 @@ func TestForeground_ResizedBeforeItHasTheTerminal(t *testing.T) {
 		cmd.Env = append(cmd.Environ(), "SUPERVISE_TEST_LEND_LATE=1s")
 		s := newScreen(t, cmd)
 		s.expect("up")
-		if err := pty.Setsize(s.pty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, pty.Setsize(s.pty, &pty.Winsize{Rows: 30, Cols: 100}))
 		s.expect("30 100")
 		if r := reported(t, file); r.Code != 0 || !r.Front {
 			t.Errorf("%+v", r)
@@ -139,9 +138,7 @@ func TestForeground_WithoutTerminal(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
 		cmd := helper("terminal", file, who, "foreground", `set -- $(cat /proc/$$/stat); [ $5 = $PPID ]`)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := cmd.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Run())
 		if r := reported(t, file); r.Placement != supervise.SharedGroup || r.Shares || r.IsTerminal || r.Code != 0 {
 			t.Errorf("%+v", r)
 		}

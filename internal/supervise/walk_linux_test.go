@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // On a busy machine there is always something new when a walk looks again, and a tree was ended after minutes only. Here
@@ -18,9 +20,7 @@ func TestWalk_ComesToAnEnd(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		cmd := exec.Command("true")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		newest = cmd.Process.Pid
 		started = append(started, cmd)
 	})

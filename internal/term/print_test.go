@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestPrintf(t *testing.T) {
@@ -53,9 +54,7 @@ func TestScreen_ForeignText(t *testing.T) {
 func TestTable_ForeignText(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	var b strings.Builder
-	if err := term.Table(&b, []term.Column{{Heading: "A"}, {Heading: "B"}}, [][]term.Piece{term.Cells("\x1b[31mred\x1b[0m", "one\ntwo"), term.Cells("b", "\u009b1m")}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, term.Table(&b, []term.Column{{Heading: "A"}, {Heading: "B"}}, [][]term.Piece{term.Cells("\x1b[31mred\x1b[0m", "one\ntwo"), term.Cells("b", "\u009b1m")}))
 	if want := "A    B\nred  one two\nb\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -20,12 +21,8 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll("testdata", 0o755))
+		must.OK(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || got != string(want) {
@@ -96,9 +93,7 @@ func TestFollowing(t *testing.T) {
 	var table Following
 	columns := []Column{{Heading: "RUN"}, {Heading: "COST", Kind: Number}, {Heading: "ERROR", Kind: Note}}
 	for _, rows := range [][][]Piece{{Cells("abc", "", "first")}, nil, {Cells("d", "$1", "second")}, {Cells("longer", "", "third")}} {
-		if err := table.Write(&b, columns, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, table.Write(&b, columns, rows))
 	}
 	if want := "RUN  COST  ERROR\nabc        first\nd    $1    second\nlonger        third\n"; b.String() != want {
 		t.Errorf("%q\nwant\n%q", b.String(), want)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // screen returns a screen that is not a terminal, and what was written to it.
@@ -20,15 +21,11 @@ func screen(t *testing.T) (*term.Screen, func() string) {
 	}
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return term.New(f), func() string {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return string(data)
 	}
 }
@@ -90,9 +87,7 @@ func TestScreen_ColorFollowsTheConventions(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			term.New(w).Line("x")
 			w.Close()
 			got, _ := io.ReadAll(r)

@@ -8,15 +8,14 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/outcome"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
 // Outcomes has a profile judge, at now, every outcome of a file of JSON lines, of which there must be so many at least.
 func Outcomes(t *testing.T, path string, least int, now time.Time, p agent.Profile) {
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	list, err := outcome.Read(f)
 	if err != nil || len(list) < least {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -17,9 +18,7 @@ import (
 // bound to a region, and searches of the web.
 func TestEstimate_OfRecordedRuns(t *testing.T) {
 	f, err := os.Open("testdata/costs.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
@@ -31,18 +30,14 @@ func TestEstimate_OfRecordedRuns(t *testing.T) {
 			Cost      float64
 			Lines     []json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &run); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(lines.Bytes(), &run))
 		runs++
 		if !slices.Contains(models, run.Model) {
 			models = append(models, run.Model)
 		}
 		p := New([]string{"claude", "-p", "work"}, []string{})
 		plan, err := p.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		follower := p.Follow(plan)
 		var turns verdict.Usage
 		for _, line := range run.Lines {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -20,9 +21,7 @@ type testFollower struct {
 func play(t *testing.T, args string) *testFollower {
 	p := New(append([]string{"claude"}, strings.Fields(args)...), []string{})
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &testFollower{t, p.Follow(plan)}
 }
 
@@ -402,9 +401,7 @@ func TestFollow_Unseen(t *testing.T) {
 	} {
 		p := New([]string{"claude", "-p", "hi"}, append([]string{}, c.env...))
 		plan, err := p.Plan(c.turn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := &testFollower{t, p.Follow(plan)}
 		f.show(`"type":"system","subtype":"init","claude_code_version":` + quoted(c.version))
 		f.show(c.fails)

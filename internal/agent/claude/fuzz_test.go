@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -29,9 +30,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stdout []byte, stderr string, code int) {
 		p := New([]string{"claude", "-p", "hi"}, []string{})
 		plan, err := p.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		follower := p.Follow(plan)
 		lines := agent.Lines{Each: func(line agent.Line) {
 			if n := follower.Line(line); n.Tools < 0 || n.Retrying != nil && n.Retrying.Wait < 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const recalled = "aae96ec5-44eb-4897-94e9-d4ebb2b8414f"
@@ -56,12 +58,8 @@ func TestRecall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), "[home]*")
 			dir := filepath.Join(home, "projects", "-some-dir")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, recalled+".jsonl"), []byte(strings.Join(tt.lines, "\n")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(dir, 0o700))
+			must.OK(t, os.WriteFile(filepath.Join(dir, recalled+".jsonl"), []byte(strings.Join(tt.lines, "\n")), 0o600))
 			got, last, ok := Recall(home, recalled, time.Date(2026, 11, 15, 12, 5, 0, 999, time.UTC), nil)
 			want := tt.want.usage()
 			if u := got.Usage; !ok || u.InputTokens != want.InputTokens || u.OutputTokens != want.OutputTokens || u.CacheReadInputTokens != want.CacheReadInputTokens ||
@@ -91,12 +89,8 @@ func TestRecall_Subagents(t *testing.T) {
 		recalled + "/subagents/agent-a1.jsonl": noted("11", "m2", `{"input_tokens":10,"output_tokens":20}`, `"end_turn"`),
 		"agent-other.jsonl":                    noted("11", "m3", `{"input_tokens":100,"output_tokens":200}`, `"end_turn"`),
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, path), []byte(line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(dir, path), []byte(line+"\n"), 0o600))
 	}
 	got, _, ok := Recall(home, recalled, time.Time{}, nil)
 	if u := got.Usage; !ok || u.InputTokens != 11 || u.OutputTokens != 22 || u.CostUSD != nil {

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func config(t *testing.T, text string) map[string]string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	values := map[string]string{}
 	readConfig(path, values)
 	return values
@@ -92,9 +92,7 @@ func FuzzReadConfig(f *testing.F) {
 	f.Add("'model_provider' = \"\\u0041\" # x\nx = [ 'y', { z = 1979-05-27 } ]")
 	path := filepath.Join(f.TempDir(), "config.toml")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		got := map[string]string{}
 		readConfig(path, got)
 		var doc map[string]any

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -31,9 +32,7 @@ func follow(t *testing.T, lines ...string) agent.Follower {
 	t.Helper()
 	p := New(words("codex exec hi"), []string{"CODEX_HOME=" + t.TempDir()}, "")
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := p.Follow(plan)
 	for _, l := range lines {
 		f.Line(agent.Line{Text: []byte(l)})

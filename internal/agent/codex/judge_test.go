@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -107,9 +108,7 @@ func TestJudge_AnotherThread(t *testing.T) {
 		"ours":         New(words("codex exec hi"), nil, ""),
 	} {
 		plan, err := profile.Plan(agent.Turn{Session: other})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := profile.Follow(plan)
 		for _, l := range []string{started, hello, completed} {
 			f.Line(agent.Line{Text: []byte(l)})
@@ -130,9 +129,7 @@ func TestJudge_NewThread(t *testing.T) {
 	for _, line := range []string{"codex exec resume a-name hi", "codex exec resume --last hi", "codex exec --json resume --last --all"} {
 		p := New(words(line), nil, "")
 		plan, err := p.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for name, c := range map[string]struct {
 			began time.Duration // after the start of the attempt
 			class verdict.Class

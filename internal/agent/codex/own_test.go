@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What codex was told of retries and waits is known from its config and from -c. Its retries are left to it where they were raised.
@@ -35,9 +37,7 @@ func TestOwnRetries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(tt.config), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(tt.config), 0o600))
 			info := New(append([]string{"codex", "exec"}, append(words(tt.args), "hi")...), []string{"CODEX_HOME=" + home}, "").Info()
 			if info.Own.Set != tt.set || info.Own.MaxWait != 0 || info.Stall != tt.stall || info.ToolStall != tt.tool {
 				t.Errorf("%+v, %v, with a tool %v", info.Own, info.Stall, info.ToolStall)

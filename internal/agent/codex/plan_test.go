@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func text(s string) *string { return &s }
@@ -184,13 +185,9 @@ func TestPlan_UpToTheLimit(t *testing.T) {
 func TestPlan_Worktree(t *testing.T) {
 	home := t.TempDir()
 	record := filepath.Join(home, "sessions", "2026", "11", "15", "rollout-2026-11-15T05-22-49-"+thread+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(record), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(record), 0o700))
 	meta := `{"timestamp":"2026-11-15T05:22:49.215Z","type":"session_meta","payload":{"id":"` + thread + `","cwd":"/work \"trees\"/f7c7/repo","cli_version":"0.166.0"}}` + "\n"
-	if err := os.WriteFile(record, []byte(meta), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(record, []byte(meta), 0o600))
 	p := New(words("codex exec --worktree -C repo hi"), []string{"CODEX_HOME=" + home}, "")
 	plan, err := p.Plan(agent.Turn{Session: thread, Continue: true, Prompt: text("go on")})
 	want := []string{"codex", "exec", "--json", "-C", `/work "trees"/f7c7/repo`, "resume", thread, "-"}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -11,9 +12,7 @@ import (
 func TestLine_ReviewInterrupted(t *testing.T) {
 	p := New(words("codex exec review --uncommitted"), nil, "")
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := p.Follow(plan)
 	const message = `{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"Review was interrupted. Please re-run /review and wait for it to complete."}}`
 	for _, l := range []string{started, turn, refused, message, failed} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -31,13 +32,9 @@ const meta = `{"timestamp":"2026-11-15T05:22:49.215Z","type":"session_meta","pay
 func writeRollout(t *testing.T, home, day string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(home, "sessions", day, "rollout-2026-11-15T05-22-49-"+thread+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	head := meta + strings.Repeat("x", 2*maxRecord) + "\"}}\n"
-	if err := os.WriteFile(path, []byte(head+strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(head+strings.Join(lines, "")), 0o600))
 	return path
 }
 
@@ -93,9 +90,7 @@ func TestReadRollout_Large(t *testing.T) {
 			from = sizeOf(home, thread)
 		}
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f.WriteString(strings.Join(tt.since, ""))
 		f.Close()
 		if r, err := readRollout(path, noon, from); err != nil || r.calls.Usage().InputTokens != tt.want || len(r.calls) != tt.answers {
@@ -130,9 +125,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 	home := t.TempDir()
 	p := New(words("codex exec resume "+thread+" hi"), []string{"CODEX_HOME=" + home}, "")
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := func(lines ...string) agent.Account {
 		os.RemoveAll(filepath.Join(home, "sessions"))
 		f := p.Follow(plan)
@@ -183,9 +176,7 @@ func TestJudge_ByTheRecord(t *testing.T) {
 		home := t.TempDir()
 		p := New(words("codex exec hi"), []string{"CODEX_HOME=" + home}, "")
 		plan, err := p.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := p.Follow(plan)
 		writeRollout(t, home, "2026/11/15", fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"task_complete","error":{"message":"Nope.","codex_error_info":%s}}}`+"\n",
 			time.Now().UTC().Format(time.RFC3339Nano), info))
@@ -202,9 +193,7 @@ func TestFollow_Turns(t *testing.T) {
 	home := t.TempDir()
 	p := New(words("codex exec hi"), []string{"CODEX_HOME=" + home}, "")
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := p.Follow(plan).Reader.(*follower)
 	show := func(line string) *verdict.Usage {
 		f.looked = time.Time{}
@@ -218,9 +207,7 @@ func TestFollow_Turns(t *testing.T) {
 	path := writeRollout(t, home, "2026/11/15", context)
 	grow := func(text string) {
 		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer file.Close()
 		if _, err := file.WriteString(text); err != nil {
 			t.Fatal(err)
@@ -255,9 +242,7 @@ func TestAccount_WithoutARecord(t *testing.T) {
 		"codex exec --ephemeral -c model=gpt-5-mini hi": (1000*0.25 + 500*0.025 + 60*2) / 1e6, "codex exec --ephemeral -m my-own hi": -1} {
 		p := New(words(line), []string{"CODEX_HOME=" + t.TempDir()}, "")
 		plan, err := p.Plan(agent.Turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := p.Follow(plan)
 		for _, l := range []string{started, hello, `{"type":"turn.completed","usage":{"input_tokens":1500,"cached_input_tokens":500,"output_tokens":60}}`} {
 			f.Line(agent.Line{Text: []byte(l)})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestGate(t *testing.T) {
@@ -22,9 +23,7 @@ request_max_retries = 2
 [other]
 model_provider = "wrong"
 `
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	at, empty := "CODEX_HOME="+home, "CODEX_HOME="+t.TempDir()
 	gate := func(env []string, args ...string) string {
 		return New(append([]string{"codex", "exec"}, args...), env, "").Info().Gate
@@ -82,9 +81,7 @@ model_provider = "wrong"
 func TestPlan_MaxRetries(t *testing.T) {
 	home, bare := t.TempDir(), "CODEX_HOME="+t.TempDir()
 	config := "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"http://127.0.0.1/v1\"\nstream_max_retries = 2\n"
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	set := func(n string) string {
 		return "codex exec --json -c model_providers.acme.request_max_retries=0 -c model_providers.acme.stream_max_retries=" + n + " hi"
 	}

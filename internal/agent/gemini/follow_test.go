@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -41,9 +42,7 @@ func followed(t *testing.T, args string, lines ...string) *follower {
 	t.Helper()
 	p := New(words("gemini "+args), nil, t.TempDir())
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := p.Follow(plan).Reader.(*follower)
 	all := agent.Lines{Each: func(l agent.Line) { f.Line(l) }}
 	all.Write([]byte(strings.Join(lines, "\n") + "\n"))
@@ -69,9 +68,7 @@ func TestRender(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := followed(t, "-p hi", tt.lines...)
 			var out, answer bytes.Buffer
-			if err := f.Render(&out, agent.Text); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Render(&out, agent.Text))
 			f.Answer().WriteTo(&answer)
 			if out.String() != tt.text || answer.String() != tt.answer {
 				t.Errorf("%q, the answer %q; want %q, %q", &out, &answer, tt.text, tt.answer)

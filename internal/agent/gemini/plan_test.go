@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const id = "9d1c5b1e-0f2b-4b0e-8b55-2f2f6d9f7a11"
@@ -43,9 +44,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, err := New(append([]string{"gemini"}, tt.args...), nil, "").Plan(tt.turn)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if i := slices.Index(plan.Args, "--session-id"); i > 0 && agent.IsUUID(plan.Args[i+1]) {
 				plan.Args[i+1] = "NEW"
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -24,13 +25,9 @@ const used = `,"tokens":{"input":1000,"output":50,"cached":400,"thoughts":20,"to
 func recordIn(t *testing.T, home, ending, text string) string {
 	t.Helper()
 	dir := filepath.Join(home, "tmp", "project", "chats")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o700))
 	path := filepath.Join(dir, "session-2026-11-15T00-22-"+id[:8]+ending)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -97,9 +94,7 @@ func testTurn(t *testing.T) {
 		t.Error("there is something new, of nothing")
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
 	time.Sleep(2 * lookInterval) // a record is not looked for all the time
 	file.WriteString(message("m1", time.Now().Add(time.Second), used))

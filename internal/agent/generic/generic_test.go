@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -67,9 +68,7 @@ func TestJudge(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p, err := generic.New(tt.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			v := p.Judge(tt.outcome, now)
 			if v.Class != tt.class || v.Retryable != tt.retryable || v.Rule != tt.rule {
 				t.Errorf("got %s, retryable %v, by %s", v.Class, v.Retryable, v.Rule)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Which commands change something, take long or want a person.
@@ -14,9 +16,7 @@ func TestLine(t *testing.T) {
 		"query.graphql": "query { a }", "mutation.graphql": "# a query\nmutation M { a }",
 		"query.json": `{"query":"{ a }"}`, "big.json": strings.Repeat("x", maxTraced+1),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for line, want := range map[string]string{ // c changes, s short, h headless, t traced
 		"issue list":                             "sht",
@@ -188,9 +188,7 @@ func FuzzQuery(f *testing.F) {
 func TestGate(t *testing.T) {
 	dir := t.TempDir()
 	hosts := "github.com:\n    users:\n        octo:\n            oauth_token: gho_x\n    oauth_token: gho_y\n    user: octo\nghe.example.com:\n    user: other\n"
-	if err := os.WriteFile(filepath.Join(dir, "hosts.yml"), []byte(hosts), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "hosts.yml"), []byte(hosts), 0o600))
 	key := func(line string, env ...string) string {
 		return New(append([]string{"gh"}, strings.Fields(line)...), append([]string{"GH_CONFIG_DIR=" + dir}, env...), "").CallerInfo().Gate
 	}

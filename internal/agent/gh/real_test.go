@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -29,9 +30,7 @@ type ran struct {
 func start(t *testing.T, script string) *rehearse.API {
 	t.Helper()
 	api, err := rehearse.Start(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { api.Close() })
 	return api
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // asker asks the real gh.
@@ -30,9 +31,7 @@ func asker(t *testing.T, api *rehearse.API) func(context.Context, ...string) ([]
 // Whether it was done is found out from GitHub, not from what gh has said.
 func TestVerify(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "body")
-	if err := os.WriteFile(file, []byte("a body\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("a body\r\n"), 0o600))
 	const issue = "issue create -R o/r -t one -b body"
 	const first = "issue create -R o/r -t first -b x"
 	for name, c := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -14,9 +15,7 @@ func follow(t *testing.T, line string) agent.Follower {
 	t.Helper()
 	p := profile(line)
 	plan, err := p.Plan(agent.Turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p.Follow(plan)
 }
 

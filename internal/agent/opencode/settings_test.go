@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent/opencode"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The gate is that of the service and the account that opencode will use.
@@ -15,9 +16,7 @@ func TestGate(t *testing.T) {
 	write := func(name, content string) {
 		path := filepath.Join(dir, name)
 		os.MkdirAll(filepath.Dir(path), 0o700)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	write("home/.config/opencode/opencode.json", `{ // mine
 		"model": "corp/gpt", /* and */ "provider": {"corp": {"options": {"baseURL": "https://LLM.corp.example/v1//", "apiKey": "{env:CORP_KEY}",},},},

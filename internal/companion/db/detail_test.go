@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -135,9 +136,7 @@ func TestSessions_Abandoned(t *testing.T) {
 			}
 		}
 		list, err := d.Sessions(ctx, db.Filter{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, s := range list {
 			got = append(got, fmt.Sprintf("%s|%s|%d", s.ID, s.Status, s.Invocations))

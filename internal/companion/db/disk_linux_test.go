@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // mounted returns a world on a file system of its own.
@@ -32,9 +33,7 @@ func TestFold_FullDisk(t *testing.T) {
 	w.append(runs(100, 200)...)
 	filler := filepath.Join(w.dir, "filler")
 	f, err := os.Create(filler)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for err == nil {
 		_, err = f.Write(make([]byte, 4096))
 	}
@@ -46,9 +45,7 @@ func TestFold_FullDisk(t *testing.T) {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 	d.Close()
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filler))
 	w.fold()
 	w.expect("200", "SELECT count(*) FROM invocations")
 	w.expect("ok", "PRAGMA integrity_check")
@@ -71,9 +68,7 @@ func TestOpen_FullDisk(t *testing.T) {
 
 func remount(t *testing.T, w *world, flags uintptr) {
 	t.Helper()
-	if err := syscall.Mount("", w.dir, "", syscall.MS_REMOUNT|flags, "size=1m,mode=700"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mount("", w.dir, "", syscall.MS_REMOUNT|flags, "size=1m,mode=700"))
 }
 
 // Where nothing can be written, what is there is answered from.
@@ -119,9 +114,7 @@ func TestOpen_ReadOnly(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(copied.dir, name), data, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		remount(t, copied, syscall.MS_RDONLY)
 		d, _ = copied.fold()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -127,9 +128,7 @@ func TestFold_TornLines(t *testing.T) {
 func TestFold_LogChangedByHand(t *testing.T) {
 	keep := func(t *testing.T, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	tests := map[string]struct {
 		change func(t *testing.T, w *world)
@@ -238,9 +237,7 @@ func TestFold_Nothing(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", sum, again, err)
 	}
 	missing, err := db.Open(filepath.Join(w.dir, "none"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer missing.Close()
 	if _, err := missing.Fold(ctx); err != nil {
 		t.Error(err)
@@ -270,12 +267,8 @@ func TestFold_ManyPieces(t *testing.T) {
 // A session's directory is in its file.
 func TestFold_SessionDirectory(t *testing.T) {
 	w := newWorld(t)
-	if err := os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.dir, "sessions", "claude-s1.json"), []byte(`{"dir":"/home/me/project"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(w.dir, "sessions", "claude-s1.json"), []byte(`{"dir":"/home/me/project"}`), 0o600))
 	w.append(run(1))
 	w.fold()
 	w.expect("/home/me/project", "SELECT dir FROM sessions")

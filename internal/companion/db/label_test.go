@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -50,9 +51,7 @@ func TestStats_ByLabels(t *testing.T) {
 		"tag.none":   "[ 6 $3.75 +1 faults=1]",
 	} {
 		groups, total, err := d.Stats(ctx, db.Filter{}, by, time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := ""
 		for _, g := range groups {
 			cost := 0.0

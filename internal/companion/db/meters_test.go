@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -15,9 +16,7 @@ import (
 func meterSums(t testing.TB, d *db.DB) (sum db.Meter, since time.Time) {
 	t.Helper()
 	list, since, err := d.Meters(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, m := range list {
 		sum.Add(m.Figures)
 		for i := range m.Durations {
@@ -109,9 +108,7 @@ func TestMeters_OfOlderRecord(t *testing.T) {
 	restore := db.Schema(8)
 	d, err := db.Open(old.dir)
 	restore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.Close()
 	old.exec("DELETE FROM logs")
 	// A belay of schema 8 would have folded without meters; what this one has made of the log is left, and the tables are made again.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -42,12 +43,8 @@ func TestOutbox_HasRunsThatHaveEnded(t *testing.T) {
 	if err != nil || len(list) != 2 || len(list[1].Attempts) != 2 || list[1].Attempts[0].Attempt != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	if err := d.BeginExport(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Sent(ctx, list[:1], 3); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.BeginExport(ctx))
+	must.OK(t, d.Sent(ctx, list[:1], 3))
 	w.fold() // what was sent does not come back
 	e, err := d.Exporter(ctx)
 	if err != nil || e.Waiting != 1 || e.Sent != 1 || e.Rejected != 3 || e.LastSent == nil || len(e.Instance) != 32 {
@@ -75,14 +72,10 @@ func TestOutbox_Trouble(t *testing.T) {
 		t.Errorf("%+v %v", e, err)
 	}
 	for range 2 {
-		if err := d.BeginExport(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.BeginExport(ctx))
 	}
 	for _, trouble := range []error{errors.New("refused"), nil} {
-		if err := d.NoteExport(ctx, trouble); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.NoteExport(ctx, trouble))
 		e, err := d.Exporter(ctx)
 		if err != nil || (e.Trouble == "refused") != (trouble != nil) || (e.Troubled == nil) != (trouble == nil) {
 			t.Errorf("%+v %v", e, err)

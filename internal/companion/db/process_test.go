@@ -23,6 +23,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -108,9 +109,7 @@ func begin(t testing.TB, dir, role string, args ...string) *process {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	if !bufio.NewScanner(out).Scan() {
 		t.Errorf("%s did not begin", role)
@@ -248,9 +247,7 @@ func next(t *testing.T, w *world, writer string) int {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0 // it was killed before its first line
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	last := -1
 	for e := range journal.Read(f, nil) {
@@ -276,9 +273,7 @@ func complete(t *testing.T, w *world, each int) {
 	lines, finals := map[string]int64{}, 0
 	var tokens int64
 	f, err := os.Open(w.log())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for e := range journal.Read(f, nil) {
 		key := fmt.Sprintf("%s/%d", e.Invocation, e.Attempt)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func (w *world) prune(d *db.DB, before time.Time, dry bool) db.Pruned {
@@ -96,13 +97,9 @@ func TestPrune_Logs(t *testing.T) {
 
 func TestPrune_SessionFiles(t *testing.T) {
 	w := newWorld(t)
-	if err := os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700))
 	for name, text := range map[string]string{"claude-a.json": `{"profile":"claude","id":"a"}`, "claude-b.json": `{"profile":"claude","id":"b"}`, "claude-notes.json": "{}", "notes.txt": "mine"} {
-		if err := os.WriteFile(filepath.Join(w.dir, "sessions", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(w.dir, "sessions", name), []byte(text), 0o600))
 	}
 	w.old(t0, "sessions/claude-a.json")
 	w.old(t0, "sessions/claude-notes.json") // these two are not what Belay writes
@@ -128,9 +125,7 @@ func TestPrune_Size(t *testing.T) {
 		t.Errorf("%v, %v", before, err)
 	}
 	before, err := d.Before(ctx, all/2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if part := before.Sub(t0); part < 20*time.Hour || part > 40*time.Hour { // of fifty
 		t.Errorf("before %v", part)
 	}
@@ -157,16 +152,12 @@ func TestPrune_NotShipped(t *testing.T) {
 		shipped map[string]int64
 		removed int
 	}{{map[string]int64{}, 0}, {map[string]int64{files[0].Identity(): files[0].Size() - 1}, 0}, {map[string]int64{files[0].Identity(): files[0].Size()}, 1}} {
-		if err := db.WriteShipped(w.dir, c.shipped); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, db.WriteShipped(w.dir, c.shipped))
 		if p := w.prune(d, later, true); len(p.Logs) != c.removed {
 			t.Errorf("%v: %+v", c.shipped, p)
 		}
 	}
-	if err := db.WriteShipped(w.dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, db.WriteShipped(w.dir, nil))
 	w.old(time.Now().AddDate(0, -2, 0), "fleet/shipped.json") // it was a member once
 	if p := w.prune(d, later, false); len(p.Logs) != 1 {
 		t.Errorf("%+v", p)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -46,9 +47,7 @@ func TestInvocations_Filters(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			list, err := d.Invocations(ctx, tt.filter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var ids []string
 			for _, i := range list {
 				var n int
@@ -100,9 +99,7 @@ func TestStats_AsTheLogSays(t *testing.T) {
 	d, _ := w.fold()
 	for range 60 {
 		zone, err := time.LoadLocation([]string{"UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Chatham"}[random.IntN(5)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := db.Filter{Profile: []string{"", "claude"}[random.IntN(2)], Class: []string{"", "ok", db.Failed}[random.IntN(3)]}
 		if random.IntN(4) > 0 {
 			f.Since = t0.Add(time.Duration(random.Int64N(int64(11 * 24 * time.Hour)))).Truncate(time.Millisecond)
@@ -112,9 +109,7 @@ func TestStats_AsTheLogSays(t *testing.T) {
 		}
 		by := db.Groups[random.IntN(4)]
 		groups, total, err := d.Stats(ctx, f, by, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, g := range append(groups, total) {
 			got = append(got, figures(g))
@@ -233,9 +228,7 @@ func TestClaimAlert(t *testing.T) {
 	claimed := func(at time.Time) bool {
 		t.Helper()
 		_, ok, err := d.ClaimAlert(ctx, at, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return ok
 	}
 	a, ok, err := d.ClaimAlert(ctx, now, time.Time{})
@@ -248,9 +241,7 @@ func TestClaimAlert(t *testing.T) {
 	if !claimed(now.Add(3 * time.Minute)) {
 		t.Error("not claimed though who had it must be dead")
 	}
-	if err := d.Delivered(ctx, a, now.Add(3*time.Minute), fmt.Errorf("HTTP 500")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Delivered(ctx, a, now.Add(3*time.Minute), fmt.Errorf("HTTP 500")))
 	for n := 3; n <= 6; n++ {
 		if !claimed(now.Add(time.Duration(n) * time.Hour)) {
 			t.Errorf("not tried for the %dth time", n)
@@ -260,9 +251,7 @@ func TestClaimAlert(t *testing.T) {
 		t.Error("tried for ever")
 	}
 	w.expect("HTTP 500||6", "SELECT trouble, delivered, tries FROM alerts")
-	if err := d.Delivered(ctx, a, now, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Delivered(ctx, a, now, nil))
 	w.expect("|1", "SELECT trouble, delivered IS NOT NULL FROM alerts")
 }
 
@@ -307,9 +296,7 @@ func TestEvents_OfOthers(t *testing.T) {
 		w.exec(`INSERT INTO events (timestamp, category, event_type, metadata) VALUES (1793534500000, 'integration', 'failure', '{"integration":"kb","error":"down","retry_count":3}')`)
 		w.exec(`INSERT INTO events (timestamp, category, event_type, metadata) VALUES (1793534500000, 'integration', 'failure', '{"integration":"kb","error":"down","retry_count":3}')`)
 		file, err := sql.Open("sqlite", filepath.Join(w.dir, db.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer file.Close()
 		for _, values := range []string{"'yesterday', 'a', 'b', '{}'", "1.5, 'a', 'b', '{}'", "1, 'a', 'b', 'torn {'", "1, 'a', 'b', NULL"} {
 			if _, err := file.Exec("INSERT INTO events (timestamp, category, event_type, metadata) VALUES (" + values + ")"); err == nil {

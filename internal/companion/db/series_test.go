@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -45,9 +46,7 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 		{Profile: "claude", Class: "auth", Since: t0.Add(24 * time.Hour)}, {Name: "nightly", Profile: "claude", Until: t0.Add(36 * time.Hour)}, {Name: "nightly", Project: "/p1"}} {
 		for _, by := range []db.Group{db.ByProfile, db.ByModel, db.ByClass, db.ByDay, db.ByName, db.ByProject, "tag.team"} {
 			points, err := d.Series(ctx, f, db.Reliability|db.Spending, dayOf, by)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got := map[string]db.Figures{}
 			for _, p := range points {
 				key := p.Key
@@ -62,9 +61,7 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 				got[key] = sum
 			}
 			want, _, err := d.Stats(ctx, f, by, time.UTC)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			n := 0
 			for _, figures := range want {
 				if figures.Key == "" && by == db.ByName {
@@ -115,9 +112,7 @@ func TestSeries_Steps(t *testing.T) {
 		for _, by := range [][]db.Group{{db.ByProfile}, {db.ByName}, {db.ByClass, db.ByProfile}} {
 			since := begin.Add(26 * time.Hour).Truncate(15 * time.Minute)
 			points, err := d.Series(ctx, db.Filter{Since: since}, db.Reliability, start, by...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			counts, last := map[int64]int64{}, time.Time{}
 			for _, p := range points {
 				counts[p.At.Unix()] += p.Attempts
@@ -151,13 +146,9 @@ func TestRecent_FindsTheSame(t *testing.T) {
 		for _, limit := range []int{5, 1000} {
 			f.Limit = limit
 			got, err := d.Recent(ctx, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			want, err := d.Invocations(ctx, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if len(got) != len(want) {
 				t.Fatalf("%+v: %d runs, want %d", f, len(got), len(want))
 			}

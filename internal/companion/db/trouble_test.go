@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // spoil overwrites a part of a file.
@@ -27,9 +28,7 @@ func spoil(t *testing.T, path string, at int64, n int) {
 		_, err = f.WriteAt([]byte(strings.Repeat("\xde\xad", n/2)), at)
 		f.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // A damaged database is set aside, with a message, and made again from the log that is left.
@@ -101,9 +100,7 @@ func TestOpen_OtherThings(t *testing.T) {
 				w := newWorld(t)
 				path, other := filepath.Join(w.dir, name), filepath.Join(t.TempDir(), "other")
 				const text = "a text of the user's, which is no database\n"
-				if err := errors.Join(os.WriteFile(other, []byte(text), 0o600), put(path, other)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(os.WriteFile(other, []byte(text), 0o600), put(path, other)))
 				d, err := db.Open(w.dir)
 				refused, ok := errors.AsType[*safefile.Error](err)
 				if isLog := strings.HasPrefix(name, "log"); ok == isLog || ok && refused.Path != path {
@@ -181,9 +178,7 @@ func TestOpen_FirstSchema(t *testing.T) {
 	fresh.fold()
 	restore := db.Schema(1)
 	d, err := db.Open(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.Close()
 	w.exec("INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES " +
 		`(1793534400000, 'hook', 'error', '{"integration":"hook:lint","error_type":"crash"}', 'a'), ` +
@@ -201,9 +196,7 @@ func TestOpen_SecondSchema(t *testing.T) {
 	w := newWorld(t)
 	for name, to := range map[string]string{"schema2.sql": "", "schema2.jsonl": w.log()} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if to == "" {
 			w.exec(string(data))
 		} else if err := os.WriteFile(to, data, 0o600); err != nil {
@@ -253,9 +246,7 @@ func TestOpen_SecondSchemaEventsAndAlerts(t *testing.T) {
 	w := newWorld(t)
 	restore := db.Schema(2)
 	d, err := db.Open(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.Close()
 	w.exec("INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES " +
 		`(1793534400001, 'mcp', 'retry', '{"integration":"mcp:x"}', 'a'), (1793534400002, 'mcp', 'crash', '{"integration":"mcp:x","error_type":"crash"}', 'b')`)
@@ -333,13 +324,9 @@ func TestOpen_StrangeDirectory(t *testing.T) {
 	for _, name := range []string{"with space", "a?b=c&d", "per%41cent", "ha#sh", "[a]*", "日本", "quo'te\"s"} {
 		w := newWorld(t)
 		w.dir = filepath.Join(w.dir, name)
-		if err := os.Mkdir(w.dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(w.dir, 0o700))
 		w.append(run(1))
-		if err := os.Rename(w.log(), w.log()+".1"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Rename(w.log(), w.log()+".1"))
 		w.append(run(2))
 		d, sum := w.fold()
 		if sum.Lines != 2 {
@@ -356,13 +343,9 @@ func TestOpen_StrangeDirectory(t *testing.T) {
 func TestExamine_JustBeingMade(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(w.dir, db.Name)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, nil, 0o600))
 	made, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer made.Close()
 	if _, err := made.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		t.Fatal(err)
@@ -431,9 +414,7 @@ func TestAsk_Damaged(t *testing.T) {
 	}
 	d.Close()
 	whole, err := os.ReadFile(filepath.Join(sound.dir, db.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := newWorld(t)
 	w.append(runs(0, 40)...)
 	file, fills := filepath.Join(w.dir, db.Name), []string{"\x00", "\x0d\x00", "\xff"}
@@ -444,9 +425,7 @@ func TestAsk_Damaged(t *testing.T) {
 		}
 		spoilt, with := slices.Clone(whole), fills[page%len(fills)]
 		copy(spoilt[page*4096:], strings.Repeat(with, 4096/len(with)))
-		if err := os.WriteFile(file, spoilt, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, spoilt, 0o600))
 		d := w.open()
 		if _, err := d.Fold(ctx); err != nil {
 			t.Fatal(err)

@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The dashboard asks for nothing that there is not.
 func TestGrafana_AsksForWhatThereIs(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/grafana.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var dashboard struct {
 		Panels []struct {
 			Title   string

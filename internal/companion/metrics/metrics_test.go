@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -43,9 +44,7 @@ func TestText_Golden(t *testing.T) {
 	got := snap.Text()
 	const golden = "testdata/metrics.prom"
 	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, got, 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(got) != string(want) {
@@ -75,9 +74,7 @@ func TestText_Promtool(t *testing.T) {
 func promtool(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../../.tools/promtool")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
@@ -94,29 +91,19 @@ func promtool(t *testing.T) string {
 
 func TestCollect(t *testing.T) {
 	s := &state.State{Dir: t.TempDir()}
-	if err := s.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare())
 	d, err := db.Open(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	for _, rec := range []supervise.Record{{ID: "1", Profile: "claude"}, {ID: "2", Profile: "claude"}, {ID: "3", Profile: "hook:fmt"}} {
 		made, err := s.CreateRecord(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer made.Remove()
 	}
 	now := time.Now()
-	if err := s.Gates().Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "test") }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Gates().Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "test") }))
 	snap, err := metrics.Collect(context.Background(), d, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(snap.Running) != 1 || snap.Running[0] != (metrics.Running{Profile: "claude", State: "running", Runs: 2}) {
 		t.Errorf("running %+v", snap.Running)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // pipes is a listener in memory, so that the time of its connections is the test's.
@@ -49,13 +50,9 @@ func TestPage_SlowBody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	synctest.Test(t, func(t *testing.T) {
 		opened, err := state.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d, err := db.Open(opened.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		defer func() {
@@ -109,9 +106,7 @@ func TestPage_SlowBody(t *testing.T) {
 // The types of the page's files do not depend on what the system has registered, as on Windows any program may.
 func TestPage_Types(t *testing.T) {
 	before := mime.TypeByExtension(".js")
-	if err := mime.AddExtensionType(".js", "text/plain"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, mime.AddExtensionType(".js", "text/plain"))
 	defer mime.AddExtensionType(".js", before)
 	server := page.New(page.Options{Source: &view.Source{}})
 	for path, want := range map[string]string{"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/style.css": "text/css; charset=utf-8", "/icon.svg": "image/svg+xml"} {

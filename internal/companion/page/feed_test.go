@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Whatever happens, pages are told within a second: by the feed's own clock, so that a busy machine does not matter.
@@ -24,13 +25,9 @@ func TestFeed_TellsWithinASecond(t *testing.T) {
 	tick := clockOfFiles(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, err := state.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d, err := db.Open(s.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer d.Close()
 		f := newFeed(&view.Source{State: s, DB: d})
 		events := f.join()
@@ -96,13 +93,9 @@ func TestFeed_TellsWithinASecond(t *testing.T) {
 func clockOfFiles(t *testing.T) func() {
 	path := filepath.Join(t.TempDir(), "clock")
 	now := func() time.Time {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return info.ModTime()
 	}
 	return func() {

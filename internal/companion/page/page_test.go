@@ -28,6 +28,7 @@ import (
 	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // site is a server that listens, and its state.
@@ -43,18 +44,12 @@ func newSite(t *testing.T, o page.Options) *site {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	s, err := state.Open(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d, err := db.Open(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o.Source = &view.Source{State: s, DB: d}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := page.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -82,9 +77,7 @@ func (s *site) ask(c call) (code int, body string, header http.Header) {
 		method = http.MethodGet
 	}
 	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.at+c.path, strings.NewReader(c.body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	if c.host != "" {
 		req.Host = c.host
 	}
@@ -98,14 +91,10 @@ func (s *site) ask(c call) (code int, body string, header http.Header) {
 		req.Header.Set(name, value)
 	}
 	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return res.StatusCode, string(data), res.Header
 }
 
@@ -272,9 +261,7 @@ func TestPage_GatesAreHeldAndReset(t *testing.T) {
 	session := s.enter()
 	held := func() bool {
 		state, err := s.state.Gates().Load("api")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return state.Hold.Live(time.Now())
 	}
 	if code, body, _ := s.ask(call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api","minutes":5,"reason":"\u001b[31mred"}`}); code != 200 || !held() {
@@ -288,9 +275,7 @@ func TestPage_GatesAreHeldAndReset(t *testing.T) {
 		t.Fatalf("it is still held: %d %s", code, body)
 	}
 	log, err := s.state.OpenLog()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer log.Close()
 	if text, _ := io.ReadAll(log); strings.Count(string(text), `"gate_`) != 2 {
 		t.Errorf("the log has\n%s", text)
@@ -305,9 +290,7 @@ func (s *site) stream(session string) (events chan string, leave func()) {
 func (s *site) streamOf(path, session string) (events chan string, leave func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+s.at+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	req.Header.Set("Authorization", session)
 	res, err := (&http.Transport{}).RoundTrip(req)
 	if err != nil || res.StatusCode != 200 {
@@ -356,27 +339,17 @@ func TestPage_TellsWhatChanges(t *testing.T) {
 	comes(t, events, "hello ")
 	comes(t, events, `now {"runs":[]`)
 	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-1", Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	comes(t, events, `now {"runs":[{"id":"aaaaaaaa-1"`)
 	rec.Activity = "Bash"
-	if err := rec.Update(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rec.Update())
 	comes(t, events, `"activity":"Bash"`)
-	if err := s.state.Gates().Update("api", time.Now(), func(g gate.State) gate.State { return g.Held(time.Now(), time.Now().Add(time.Hour), "maintenance") }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.state.Gates().Update("api", time.Now(), func(g gate.State) gate.State { return g.Held(time.Now(), time.Now().Add(time.Hour), "maintenance") }))
 	comes(t, events, `"gates":[{"key":"api"`)
 	log := journal.Log{Path: s.state.LogPath()}
-	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "aaaaaaaa-1", Profile: "claude", Command: "claude", Attempt: 1, Status: journal.Success}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "aaaaaaaa-1", Profile: "claude", Command: "claude", Attempt: 1, Status: journal.Success}))
 	comes(t, events, "record ")
-	if err := rec.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rec.Remove())
 	comes(t, events, `now {"runs":[]`)
 }
 
@@ -400,12 +373,8 @@ func TestPage_TellsOfBatches(t *testing.T) {
 		}
 	}
 	ledger, err := batch.OpenLedger(results, "tasks.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := (batch.Registry{Dir: s.state.BatchDir()}).Note(batch.Entry{Results: results, Tasks: "tasks.txt", Dir: "/x", Started: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, (batch.Registry{Dir: s.state.BatchDir()}).Note(batch.Entry{Results: results, Tasks: "tasks.txt", Dir: "/x", Started: time.Now()}))
 	stands(`"holder":{"pid":`)
 	(&batch.Batch{Ledger: ledger}).Note(batch.Progress{Total: 9, Running: 2})
 	stands(`"total":9,"done":0,"failed":0,"skipped":0,"paused":0,"running":2`)
@@ -433,15 +402,11 @@ func TestPage_RetriesABatch(t *testing.T) {
 	results := filepath.Join(dir, "answers.jsonl")
 	s.source.Belay = filepath.Join(dir, "belay")
 	script := "#!/bin/sh\n[ -e refuse ] && { echo 'belay: <b>no</b> tasks\033[31m' >&2; echo more >&2; exit 2; }\nprintf '%s\\n' \"$PWD\" \"$@\" >called\necho 12345678-1234\n"
-	if err := built.WriteFile(s.source.Belay, []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(s.source.Belay, []byte(script)))
 	entry := batch.Entry{Results: results, Tasks: "tasks.txt", Dir: dir, Started: time.Now(), Retry: "belay batch --retry-failed …", Again: []string{"--retry-failed", "tasks.txt", "-o", "answers.jsonl", "--", "sh", "-c", "it's $0; {}"}}
 	note := func(e batch.Entry) {
 		t.Helper()
-		if err := (batch.Registry{Dir: s.state.BatchDir()}).Note(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, (batch.Registry{Dir: s.state.BatchDir()}).Note(e))
 	}
 	retry := func(want int, text string) {
 		t.Helper()
@@ -457,9 +422,7 @@ func TestPage_RetriesABatch(t *testing.T) {
 	}
 	write := func(state string) {
 		t.Helper()
-		if err := os.WriteFile(results, []byte(`{"task":"a","hash":"0123456789abcdef","state":"`+state+`","cost_usd":0,"index":0,"success":false,"error":"no luck","error_type":"network","profile":"claude"}`+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(results, []byte(`{"task":"a","hash":"0123456789abcdef","state":"`+state+`","cost_usd":0,"index":0,"success":false,"error":"no luck","error_type":"network","profile":"claude"}`+"\n"), 0o600))
 	}
 	retry(409, "no such batch")
 	write("done")
@@ -472,9 +435,7 @@ func TestPage_RetriesABatch(t *testing.T) {
 	}
 	retry(200, "running")
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, _ := os.ReadFile(filepath.Join(dir, "called")); string(got) != real+"\nbatch\n--detach\n--retry-failed\ntasks.txt\n-o\nanswers.jsonl\n--\nsh\n-c\nit's $0; {}\n" {
 		t.Errorf("it was called with\n%s", got)
 	}
@@ -482,9 +443,7 @@ func TestPage_RetriesABatch(t *testing.T) {
 	retry(409, "the failed tasks of answers.jsonl were not run again: <b>no</b> tasks")
 	os.Remove(filepath.Join(dir, "refuse"))
 	ledger, err := batch.OpenLedger(results, "tasks.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	retry(409, "still running")
 	ledger.Close(true)
 	old := entry
@@ -505,9 +464,7 @@ func TestPage_ManyPagesAndASlowOne(t *testing.T) {
 	s := newSite(t, page.Options{})
 	session := s.enter()
 	slow, err := net.Dial("tcp", s.at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer slow.Close()
 	slow.(*net.TCPConn).SetReadBuffer(4 << 10)
 	io.WriteString(slow, "GET /api/changes HTTP/1.1\r\nHost: "+s.at+"\r\nAuthorization: "+session+"\r\n\r\n")
@@ -519,9 +476,7 @@ func TestPage_ManyPagesAndASlowOne(t *testing.T) {
 		streams = append(streams, events)
 	}
 	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-1", Command: "claude", Profile: "claude", Started: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer rec.Remove()
 	var all sync.WaitGroup
 	for _, events := range streams {
@@ -535,9 +490,7 @@ func TestPage_OutputOfARun(t *testing.T) {
 	s := newSite(t, page.Options{})
 	const id = "aaaaaaaa-bbbb-1"
 	rec, err := s.state.CreateRecord(supervise.Record{ID: id, Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	events, leave := s.streamOf("/api/tail?id="+id, s.enter())
 	defer leave()
 	comes(t, events, "hello ")
@@ -554,13 +507,9 @@ func TestPage_OutputOfARun(t *testing.T) {
 	}
 	sender := look.NewSender(conns[0], func() {})
 	defer sender.Close()
-	if err := sender.Send(look.NewLine(1, []byte("hello from the agent"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sender.Send(look.NewLine(1, []byte("hello from the agent"))))
 	comes(t, events, `line {"attempt":1,"text":"hello from the agent"}`)
-	if err := rec.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rec.Remove())
 	comes(t, events, "end ")
 	if left, _ := filepath.Glob(sockets[0]); len(left) > 0 {
 		t.Errorf("%v is left", left)
@@ -572,9 +521,7 @@ func TestPage_ManyOutputs(t *testing.T) {
 	s := newSite(t, page.Options{})
 	session := s.enter()
 	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-bbbb-1", Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer rec.Remove()
 	for range 32 {
 		events, leave := s.streamOf("/api/tail?id="+rec.ID, session)

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -21,9 +22,7 @@ import (
 func TestReport(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	s, err := state.Open(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	hostile := "</script><script>alert(1)</script> | `x` <!-- \u2028"
 	log := s.Log(nil)
 	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "a", Profile: "generic", Command: hostile, Attempt: 1, Status: "error", ErrorType: verdict.Network, Error: hostile,
@@ -31,21 +30,15 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := db.Open(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	if _, err := d.Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := page.NewReport(t.Context(), &view.Source{State: s, DB: d}, url.Values{"since": {"7d"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data, err := r.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	html := string(data)
 	if n := strings.Count(html, "</script>"); n != 2 {
 		t.Errorf("%d scripts end", n)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The faults, as a plain HTTP client sees them, from all stand-ins of models.
@@ -21,9 +22,7 @@ import (
 func start(t *testing.T, script string) *rehearse.API {
 	t.Helper()
 	api, err := rehearse.Start(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := api.Close(); err != nil {
 			t.Error(err)
@@ -57,9 +56,7 @@ func send(t *testing.T, api *rehearse.API, how string, timeout time.Duration) re
 	defer cancel()
 	q := asking[how]
 	r, err := http.NewRequestWithContext(ctx, "POST", api.URL()+q.path, strings.NewReader(q.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(r)
 	if err != nil {
@@ -469,13 +466,9 @@ func TestFault_SideRequests(t *testing.T) {
 		{"POST", "/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"system","content":"You are a title generator. You output ONLY a thread title."},{"role":"user","content":"hi"}]}`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), q.method, api.URL()+q.path, strings.NewReader(q.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		res.Body.Close()
 		if res.StatusCode != 200 {
 			t.Errorf("%s %s: %d", q.method, q.path, res.StatusCode)
@@ -512,14 +505,10 @@ func TestFault_PerSession(t *testing.T) {
 	api := start(t, "per-session: 429, 200")
 	ask := func(session string) int {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", api.URL()+"/v1/messages", strings.NewReader(asking["anthropic"].body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.Header.Set("X-Claude-Code-Session-Id", session)
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		res.Body.Close()
 		return res.StatusCode
 	}

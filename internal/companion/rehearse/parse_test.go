@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var unsaid = Usage{-1, -1, -1, -1}
@@ -167,9 +169,7 @@ func TestParse_Mistakes(t *testing.T) {
 // The documentation names every step and option that the parser takes.
 func TestDocs_NameEveryStepAndOption(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/rehearsal.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for word := range namedSteps {
 		if !strings.Contains(string(doc), "`"+word) {
 			t.Errorf("docs/rehearsal.md has no step %s", word)

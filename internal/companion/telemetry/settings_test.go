@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/telemetry"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestFromEnviron(t *testing.T) {
@@ -93,9 +94,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v", protocol, err)
 		}
 		path := filepath.Join(t.TempDir(), "ca.pem")
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 		w.env["OTEL_EXPORTER_OTLP_CERTIFICATE"] = path
 		if _, err := w.send(); err != nil || len(w.receiver.Spans()) != 2 || w.receiver.Trouble() != nil {
 			t.Errorf("%s: %v, %d spans, %v", protocol, err, len(w.receiver.Spans()), w.receiver.Trouble())
@@ -119,9 +118,7 @@ func TestTLS_ClientCertificate(t *testing.T) {
 		dir := t.TempDir()
 		file := func(name string, data []byte) string {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, data, 0o600))
 			return path
 		}
 		w.env["OTEL_EXPORTER_OTLP_ENDPOINT"], w.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = server.URL, protocol
@@ -141,17 +138,11 @@ func TestTLS_ClientCertificate(t *testing.T) {
 // selfSigned makes a certificate of a client, and its key.
 func selfSigned(t *testing.T) (cert, key []byte) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }

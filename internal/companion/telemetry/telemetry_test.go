@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/telemetry"
 	"github.com/belay-run/belay/internal/companion/telemetry/otlptest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/internal/trace"
 	"github.com/belay-run/belay/verdict"
 )
@@ -36,9 +37,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	dir := t.TempDir()
 	d, err := db.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	w := &world{TB: t, db: d, log: journal.Log{Path: filepath.Join(dir, "log.jsonl")}, receiver: &otlptest.Receiver{}, env: map[string]string{}}
 	server := w.receiver.Start()

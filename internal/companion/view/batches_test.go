@@ -11,33 +11,26 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestBatches(t *testing.T) {
 	st, err := state.Open(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &Source{State: st}
 	results := filepath.Join(t.TempDir(), "answers.jsonl")
 	add := func(line string) {
 		f, err := os.OpenFile(results, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f.WriteString(line + "\n")
 		f.Close()
 	}
 	is := func(want ...string) {
 		t.Helper()
 		v, err := s.Batches(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		data, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, w := range want {
 			if !strings.Contains(string(data), w) {
 				t.Errorf("no %s in %s", w, data)
@@ -46,9 +39,7 @@ func TestBatches(t *testing.T) {
 	}
 	is(`"batches":[]`)
 	add(`{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0.25,"index":0,"success":true}`)
-	if err := s.Registry().Note(batch.Entry{Results: results, Tasks: "questions.txt", Dir: "/x", Started: time.Now(), Retry: "belay batch"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Registry().Note(batch.Entry{Results: results, Tasks: "questions.txt", Dir: "/x", Started: time.Now(), Retry: "belay batch"}))
 	is(`"name":"answers.jsonl"`, `"tasks":"questions.txt"`, `"total":1,"done":1,"failed":0`, `"cost_usd":0.25`, `"holder":null`, `"retry":"belay batch"`)
 	add(`{"task":"b","hash":"0123456789abcdee","state":"failed","cost_usd":0,"index":1,"success":false,"error":"no luck","error_type":"network","profile":"claude"}`)
 	is(`"total":2,"done":1,"failed":1`, `"failures":[{"error_type":"network","tasks":1,"first":"b","error":"no luck"}]`)
@@ -64,18 +55,14 @@ func TestBatches_LongResultsAreReadAtLeisure(t *testing.T) {
 		for i := range lines {
 			text += `{"task":"` + string(rune('a'+i)) + `","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"success":true}` + "\n"
 		}
-		if err := os.WriteFile(results, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(results, []byte(text), 0o600))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var s statuses
 		done := func() int {
 			t.Helper()
 			status, err := s.read(results)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return status.Done
 		}
 		write(1)

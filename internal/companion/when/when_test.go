@@ -3,13 +3,13 @@ package when
 import (
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestParse(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The day after clocks were set back: "yesterday" had 25 hours.
 	now := time.Date(2026, 10, 26, 9, 30, 0, 0, berlin)
 	for text, want := range map[string]string{

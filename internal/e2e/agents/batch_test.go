@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // batchTask is what is looked at of a result of a batch.
@@ -40,9 +41,7 @@ func batchOf(s *stage.Stage, tasks, jobs int, args ...string) []string {
 func batchResults(s *stage.Stage, tasks int) map[string]batchTask {
 	s.T.Helper()
 	f, err := os.Open(filepath.Join(s.Work, "results.jsonl"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	defer f.Close()
 	found := map[string]batchTask{}
 	in := bufio.NewScanner(f)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A conversation that the Agent SDK holds is line for line as without belay: the SDK asks for the models before it says
@@ -37,9 +38,7 @@ func TestClaude_ConversationSDK(t *testing.T) {
 		// What claude prints is kept beside what the SDK makes of it.
 		claude := s.File("claude.sh", "#!/bin/sh\n"+command+` "$@" | tee `+filepath.Join(s.Dir, "raw")+"\n")
 		driver, err := filepath.Abs("testdata/converse.mjs")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		cmd := exec.Command(node, driver, sdk, claude, plan)
 		cmd.Dir, cmd.Env = s.Work, s.Environ()
 		r := s.Start(cmd, nil).Quietly()
@@ -123,13 +122,9 @@ type talk struct {
 func converse(s *stage.Stage, flags []string, args ...string) *talk {
 	s.T.Helper()
 	in, feed, err := os.Pipe()
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	out, printed, err := os.Pipe()
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	s.T.Cleanup(func() { feed.Close(); out.Close() })
 	cmd := s.Command("belay", append(append([]string{"run"}, flags...), append([]string{"--", "claude"}, args...)...)...)
 	cmd.Stdout = printed

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A hook that blocks the prompt makes claude end with 0 as if all were well.
@@ -32,9 +33,7 @@ func TestClaude_SilentStdin(t *testing.T) {
 	stage.InFull(t)
 	s := claude.New(t, "", "200")
 	pr, pw, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer pw.Close()
 	r := s.StartBelay(nil, []string{"-p", "say hi"}, pr).Wait()
 	pr.Close()
@@ -67,13 +66,9 @@ func TestClaude_OlderThanOurOptions(t *testing.T) {
 	// A claude that refuses the option as 1.0.30 did, and is the real one otherwise.
 	real := s.Command("claude").Path
 	dir := filepath.Join(s.Dir, "old")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o700))
 	script := "#!/bin/sh\nfor a; do case $a in --include-partial-messages) echo \"error: unknown option '$a'\" >&2; exit 1;; esac; done\nexec '" + real + "' \"$@\"\n"
-	if err := built.WriteFile(filepath.Join(dir, "claude"), []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, built.WriteFile(filepath.Join(dir, "claude"), []byte(script)))
 	s.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 	r := s.Belay(nil, []string{"-p", "say hi"})
 	r.Exits(0)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // entry is a line of a log of attempts.
@@ -36,9 +37,7 @@ type entry struct {
 func entries(t *testing.T, path string) (list []entry) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var e entry
@@ -68,9 +67,7 @@ func tree(t *testing.T, dir string) map[string]bool {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }
 

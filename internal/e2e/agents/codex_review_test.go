@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // repository makes the working directory one with something to review in it.
@@ -76,9 +77,7 @@ func TestCodex_Review_Stdin(t *testing.T) {
 		s := codex.New(t, version, "200x*")
 		repository(s)
 		open, hold, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer open.Close()
 		defer hold.Close()
 		r := s.StartBelay(nil, review("--uncommitted"), open).Wait()

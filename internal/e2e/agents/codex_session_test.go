@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Codex takes a name that it does not know for the start of a new thread, with exit 0. As a session to resume it is refused
@@ -37,9 +38,7 @@ func TestCodex_ResumeAnotherThread(t *testing.T) {
 		if len(paths) != 1 {
 			t.Fatalf("%q", paths)
 		}
-		if err := os.Rename(paths[0], strings.ReplaceAll(paths[0], first.Result.SessionID, codex.noSession)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Rename(paths[0], strings.ReplaceAll(paths[0], first.Result.SessionID, codex.noSession)))
 		r := s.Belay([]string{"--resume", codex.noSession}, codexAsk("go on"))
 		if r.Result.Success || r.Result.ErrorType != "session_not_found" || r.Code == 0 {
 			t.Errorf("exit code %d, %+v", r.Code, r.Result)

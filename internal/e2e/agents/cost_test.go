@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // dear is a model call that uses so much, with a tool that takes a moment; lasting is one with a tool that lasts. A stand-in that
@@ -137,9 +138,7 @@ func TestCost_BookAddsUp(t *testing.T) {
 			sum += *r.Result.Usage.Cost
 		}
 		var book struct{ Spent float64 }
-		if err := json.Unmarshal([]byte(s.Run("belay", "budget", "--json").Stdout), &book); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(s.Run("belay", "budget", "--json").Stdout), &book))
 		if math.Abs(book.Spent-sum) > 1e-8 {
 			t.Errorf("spent %v, the runs have cost %v", book.Spent, sum)
 		}

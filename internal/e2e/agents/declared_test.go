@@ -10,6 +10,7 @@ import (
 
 	known "github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // declared is a CLI that has no folder here: what is known of it is in the file that users copy.
@@ -53,20 +54,14 @@ func (d declared) new(t *testing.T, script string) *stage.Stage {
 	t.Helper()
 	s := d.New(t, "", script)
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "profiles", d.Name+".toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files := map[string]string{filepath.Join(s.Dir, "config", "belay", "config.toml"): string(text)}
 	for name, content := range d.settings {
 		files[filepath.Join(s.Dir, "api", "home", name)] = content
 	}
 	for path, content := range files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	s.Env = append(s.Env, d.env(s.API.URL())...)
 	return s

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // fallbackStage is a stage with claude, on which the other agents are found too.
@@ -50,9 +51,7 @@ func TestFallback_UsageLimit(t *testing.T) {
 	offset := filepath.Join(s.Dir, "offset")
 	s.Env = append(s.Env, "BELAY_TEST_CLOCK="+offset)
 	belay := filepath.Join(s.Dir, "belay")
-	if err := (built.Program{Package: "cmd/belay", Clock: true}).As(belay); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (built.Program{Package: "cmd/belay", Clock: true}).As(belay))
 	run := func(more ...string) *stage.Ran {
 		t.Helper()
 		cmd := s.Command("belay", slices.Concat([]string{"run", "--fallback", "codex:gpt-5"}, more, []string{"--", "claude", "-p", "--model", "opus", "say hi"})...)
@@ -93,9 +92,7 @@ func TestFallback_UsageLimit(t *testing.T) {
 		t.Errorf("before the reset: %v", n)
 	}
 
-	if err := os.WriteFile(offset, []byte("3h5m\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(offset, []byte("3h5m\n"), 0o600))
 	third := run()
 	third.Exits(0)
 	third.Prints(answer)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A connection that is reset in the middle of an answer ends gemini at times, and at times it asks again by itself; what was said before
@@ -140,9 +141,7 @@ func TestGemini_MaxTurns(t *testing.T) {
 	gemini.Each(t, false, func(t *testing.T, version string) {
 		s := gemini.New(t, version, "tool(bash: `true`, in=100, out=10)x*")
 		settings := filepath.Join(s.Dir, "api", "home", ".gemini", "settings.json")
-		if err := os.WriteFile(settings, []byte(`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "model": {"maxSessionTurns": 2}}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(settings, []byte(`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "model": {"maxSessionTurns": 2}}`), 0o600))
 		r := s.Belay(nil, geminiWork("say hi"))
 		r.Exits(53)
 		r.Is("limit_reached", 1)

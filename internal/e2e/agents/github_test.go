@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/actionstest"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // markdown builds the parser of Markdown, once. It is in another module, so that it is no dependency of Belay's.
@@ -36,13 +37,9 @@ type document struct {
 func readMarkdown(t *testing.T, path string) (d document) {
 	t.Helper()
 	parser, err := markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	cmd := exec.Command(parser)
 	cmd.Stdin = in
@@ -50,9 +47,7 @@ func readMarkdown(t *testing.T, path string) (d document) {
 	if err == nil {
 		err = json.Unmarshal(out, &d)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return d
 }
 
@@ -113,9 +108,7 @@ func TestGitHub(t *testing.T) {
 				}
 
 				text, err := os.ReadFile(output)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				got, err := actionstest.Outputs(string(text))
 				if err != nil || len(got) != 6 || got["error_type"] != class || got["attempts"] != strconv.Itoa(r.Result.Attempts) {
 					t.Errorf("outputs: %q, %v", got, err)

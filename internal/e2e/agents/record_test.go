@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -42,9 +43,7 @@ func TestRecord(t *testing.T) {
 						mu.Lock()
 						defer mu.Unlock()
 						f, err := os.OpenFile(filepath.Join(dir, a.Name+".jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.OK(t, err)
 						defer f.Close()
 						f.Write(append(line, '\n'))
 					})
@@ -60,12 +59,8 @@ func (a *agent) record(t *testing.T, r recorded, version, form string, flags []s
 	s.Env = r.env
 	for name, text := range r.files {
 		path := filepath.Join(s.Dir, "api", "home", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	s.Leaves = true
 	ran := s.Run(a.Name, a.ask(append(append(append([]string{}, flags...), r.args...), "say hi")...)...)
@@ -86,8 +81,6 @@ func (a *agent) record(t *testing.T, r recorded, version, form string, flags []s
 		"lenient": []string{"session_id", "input_tokens", "output_tokens", "cost_usd", "reset_at"},
 		"expect":  map[string]any{"class": r.class, "retryable": r.class.Retryable(), "retry_after_s": after},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return line
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // An overload in the middle of a tool loop: the CLI itself tries again, and nothing is paid for twice.
@@ -217,9 +218,7 @@ func TestResume_LastOfADirectory(t *testing.T) {
 		first := s.Belay(nil, a.ask("remember pear"))
 		first.Exits(0)
 		other := filepath.Join(s.Dir, "other")
-		if err := os.Mkdir(other, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(other, 0o700))
 		s.Belay([]string{"--cwd", other, "--resume", "last"}, a.ask("go on")).Exits(2)
 		if a == claude && stage.UpTo(version, "2.1.197") { // later ones find them from everywhere
 			gone := s.Belay([]string{"--cwd", other, "--resume", first.Result.SessionID}, a.ask("go on"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -51,9 +52,7 @@ func (scene sdkScene) play(t *testing.T, a *agent, module, driver string, path f
 	s := a.New(t, "", scene.script)
 	s.Longest, s.Env = 10*time.Minute, scene.env
 	driver, err = filepath.Abs(filepath.Join("testdata", driver))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	hangs := filepath.Join(s.Dir, "hangs")
 	if scene.hangs > 0 {
 		go func() {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const event = `{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}` + "\n"
@@ -79,9 +80,7 @@ func TestCall_HealthyLeavesNothing(t *testing.T) {
 func TestCall_NoStateDirectory(t *testing.T) {
 	t.Parallel()
 	s := stage.New(t, "200")
-	if err := os.WriteFile(s.State, []byte("in the way"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(s.State, []byte("in the way"), 0o600))
 	if r := hook(s, "--", "sh", "-c", "exit 1"); r.Code != 0 || r.Stdout != "" || strings.Count(r.Stderr, "is not recorded") != 1 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", r.Code, r.Stdout, r.Stderr)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const geminiHooks = `{
@@ -30,9 +31,7 @@ func TestGemini_Install(t *testing.T) {
 		}
 		s := play(t, cli, "", `tool(bash: touch yes), tool(bash: touch no), 200(text="that is all")`)
 		path := filepath.Join(s.API.Dir(), "home", ".gemini", "settings.json")
-		if err := os.WriteFile(path, []byte(geminiHooks), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(geminiHooks), 0o600))
 		if r := s.Run("belay", "hook", "install", "--client", "gemini"); r.Code != 0 {
 			t.Fatalf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
 		}

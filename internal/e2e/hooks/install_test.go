@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // project is a settings file as people write them: several events, shell lines that need their quotes, odd layout.
@@ -124,9 +125,7 @@ func TestCodex_Install(t *testing.T) {
 	t.Parallel()
 	s := play(t, stage.Codex, "", `per-session: tool(bash: touch yes), tool(bash: touch no), 200(text="that is all")`)
 	path := codexFile(s, "hooks.json")
-	if err := os.WriteFile(path, []byte(codexHooks), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(codexHooks), 0o600))
 	if r := s.Run("belay", "hook", "install", "--client", "codex"); r.Code != 0 || !strings.Contains(r.Stdout, "/hooks") {
 		t.Fatalf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}

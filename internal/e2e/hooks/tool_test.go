@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // INTEG-03: hooks do not take down what calls them; TestClaude_Install and TestCodex_Install have those after a tool and at the start of a session.
@@ -38,9 +39,7 @@ func beforeTools(t *testing.T, cli stage.CLI, run func(*stage.Stage, string) *st
 					command, nap = "belay hook --timeout 2s -- "+command, 300
 				}
 				s.File("hook.sh", scriptedHook(nap))
-				if err := os.WriteFile(file(s), []byte(settings("PreToolUse", command, 4)), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(file(s), []byte(settings("PreToolUse", command, 4)), 0o600))
 				s.Leaves = how == "bare"
 				r := run(s, "go")
 				played(s, r, cli.Name)

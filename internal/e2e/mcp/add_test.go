@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // user is a person with a home and a repository, who calls agents and belay in it.
@@ -22,14 +23,10 @@ func newUser(t *testing.T) *user {
 	t.Helper()
 	s := newStage(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	u := &user{s, filepath.Join(dir, "home"), filepath.Join(dir, "repo")}
 	for _, d := range []string{u.home, filepath.Join(u.repo, "sub")} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(d, 0o700))
 	}
 	s.env = []string{"HOME=" + u.home, "CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
 	u.calls(u.repo, "git", "init", "-q")

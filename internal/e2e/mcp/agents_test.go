@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // rehearsal is an API that follows a script, for an agent that has servers behind belay.
@@ -72,9 +73,7 @@ func TestINTEG02_CodexServerCrashes(t *testing.T) {
 			api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), tool(mcp__lab__echo: {"text":"three"}), 200(text=done)`)
 			config := filepath.Join(api.Dir(), "home", ".codex", "config.toml")
 			file, err := os.OpenFile(config, os.O_APPEND|os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			mark, id, _ := strings.Cut(string(s.mark), "=")
 			fmt.Fprintf(file, "\n[mcp_servers.lab]\ncommand = %q\nargs = []\nrequired = true\n[mcp_servers.lab.env]\n%s = \"plain\"\n%s = %q\nBELAY_STATE_DIR = %q\n",
 				probePath(), serverVar, mark, id, s.state)
@@ -107,9 +106,7 @@ func TestINTEG02_ClaudeServerCrashes(t *testing.T) {
 	api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), 200(text=done)`)
 	config := filepath.Join(api.Dir(), "home", ".claude", ".claude.json")
 	text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":[],"env":{"%s":"plain"}}}}`, probePath(), serverVar)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(config, []byte(text), 0o600))
 	cmd := s.command("", "mcp", "install", "--client", "claude")
 	if out, err := cmd.Output(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -139,16 +136,12 @@ func TestINTEG02_HTTPServerRestarts(t *testing.T) {
 				path = clitest.Claude(t, "")
 				config := filepath.Join(s.TempDir(), "mcp.json")
 				text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":["mcp","--name","lab","--url",%q]}}}`, belayPath(), w.url)
-				if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(config, []byte(text), 0o600))
 				args = []string{"-p", "go", "--mcp-config", config, "--allowedTools", "mcp__lab__echo,mcp__lab__exit", "--output-format", "stream-json", "--verbose"}
 			} else {
 				path = clitest.Codex(t, "")
 				file, err := os.OpenFile(filepath.Join(api.Dir(), "home", ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				mark, id, _ := strings.Cut(string(s.mark), "=")
 				fmt.Fprintf(file, "\n[mcp_servers.lab]\ncommand = %q\nargs = [\"mcp\", \"--name\", \"lab\", \"--url\", %q]\nrequired = true\n[mcp_servers.lab.env]\n%s = %q\nBELAY_STATE_DIR = %q\n",
 					belayPath(), w.url, mark, id, s.state)
@@ -191,13 +184,9 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 			home := filepath.Join(api.Dir(), "home")
 			s.env = append(s.env, "HOME="+home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=")
 			config := filepath.Join(home, tt.file)
-			if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(config), 0o700))
 			before := fmt.Sprintf(tt.server, probePath(), serverVar)
-			if err := os.WriteFile(config, []byte(before), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(config, []byte(before), 0o600))
 			if out, err := s.command("", "mcp", "install", "--client", name).Output(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -227,9 +216,7 @@ func TestINTEG02_CodexCallsClaude(t *testing.T) {
 	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, "")
 	api := s.rehearsal(`tool(mcp__claude__Bash: {"command":"echo words of claude"}), tool(mcp__claude__Bash: {"command":"kill -9 $PPID"}), tool(mcp__claude__Bash: {"command":"echo more words"}), 200(text=done)`)
 	file, err := os.OpenFile(filepath.Join(api.Dir(), "home", ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	mark, id, _ := strings.Cut(string(s.mark), "=")
 	fmt.Fprintf(file, "\n[mcp_servers.claude]\ncommand = %q\nargs = [\"mcp\", \"--name\", \"claude\", \"--\", %q, \"mcp\", \"serve\"]\nrequired = true\n[mcp_servers.claude.env]\n%s = %q\nBELAY_STATE_DIR = %q\n",
 		belayPath(), claude, mark, id, s.state)
@@ -254,9 +241,7 @@ func TestINTEG02_ClaudeCallsCodex(t *testing.T) {
 	api := s.rehearsal(`tool(mcp__codex__codex: {"prompt":"say something"}), 200(text="words of codex"), 200(text=done)`)
 	config := filepath.Join(s.TempDir(), "mcp.json")
 	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath(), codex)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(config, []byte(text), 0o600))
 	out := s.agent(claude, "-p", "go", "--mcp-config", config, "--allowedTools", "mcp__codex__codex", "--output-format", "stream-json", "--verbose")
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	e2e "github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What a client sends that is no message is answered, and the server, which it would have killed, never hears of it.
@@ -88,9 +89,7 @@ func TestRecord(t *testing.T) {
 	}
 	session.Close()
 	file, err := os.Open(filepath.Join(s.state, "log.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
 	seen := map[string]string{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // npm finds what scripts/setup-mcp has installed.
@@ -35,9 +37,7 @@ func npm(t *testing.T) (dir, node string) {
 		t.Skip("SKIPPED: the reference servers are not installed; run: scripts/setup-mcp")
 	}
 	dir, err := filepath.Abs(filepath.Dir(found[len(found)-1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return dir, filepath.Join(dir, "node")
 }
 
@@ -152,9 +152,7 @@ func TestReal_Conformance(t *testing.T) {
 	web := s.serve("", "sh", "-c", `exec "$0" -stateless=false -http "$E2E_MCP_LISTEN"`, server)
 	summary := func(command ...string) []string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b := &bridge{stage: s, command: command, sessions: map[string]*mcp.StreamableServerTransport{}}
 		web := &http.Server{Handler: b}
 		go web.Serve(listener)

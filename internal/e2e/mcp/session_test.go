@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A tool that only the new server has is announced.
@@ -22,9 +24,7 @@ func TestSession_ChangedListsAreAnnounced(t *testing.T) {
 				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- true },
 			}, s.belay("grows"))
 			before, err := session.ListTools(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			time.Sleep(200 * time.Millisecond) // a go-sdk server announces its own tools with some delay
 			for len(changed) > 0 {
 				<-changed

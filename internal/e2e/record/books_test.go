@@ -22,6 +22,7 @@ import (
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // shape is one kind of run. %d in its script become numbers of tokens that no other run has.
@@ -208,9 +209,7 @@ func (h *house) stats(t *testing.T) (total figures) {
 			Groups []figures
 			Total  figures
 		}
-		if err := json.Unmarshal([]byte(h.belay(t, "stats", "--json", "--by", by)), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(h.belay(t, "stats", "--json", "--by", by)), &answer))
 		var sum figures
 		for _, g := range answer.Groups {
 			sum.add(g)
@@ -237,9 +236,7 @@ func newHouse(t *testing.T) *house {
 	claude, codex, gh := clitest.Claude(t, ""), clitest.Codex(t, ""), clitest.GH(t)
 	h := &house{dir: t.TempDir()}
 	h.bin = filepath.Join(h.dir, "bin")
-	if err := errors.Join(os.Mkdir(h.bin, 0o700), built.Into(h.bin, built.Belay, built.Companion)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Mkdir(h.bin, 0o700), built.Into(h.bin, built.Belay, built.Companion)))
 	path := strings.Join([]string{h.bin, filepath.Dir(claude), filepath.Dir(codex), filepath.Dir(gh), os.Getenv("PATH")}, ":")
 	h.env = []string{"PATH=" + path, "BELAY_STATE_DIR=" + filepath.Join(h.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"),
 		"TZ=UTC", "LC_ALL=C.UTF-8"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A failure is on record with whose service it was, the model, the HTTP status, and how often the call was repeated, by Belay
@@ -67,9 +68,7 @@ func TestFailure_SaysWhoAndWhat(t *testing.T) {
 					Status      int `json:"http_status"`
 				}
 			}
-			if err := json.Unmarshal(ask(s, "events", "--category", "integration", "--json"), &e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(ask(s, "events", "--category", "integration", "--json"), &e))
 			m := e.Metadata
 			if m.Provider != tt.provider || m.Status != tt.status || m.Class != tt.class || m.Error == "" || (m.Model == "") != strings.HasPrefix(name, "GH") {
 				t.Errorf("%+v", m)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // kill is a run of an agent that is killed, and what is to be on record of it.
@@ -150,9 +151,7 @@ func check(s *stage.Stage, id string, want usage) {
 		Error         string
 		List          []struct{ Rule string } `json:"attempt_list"`
 	}
-	if err := json.Unmarshal(ask(s, "log", "--json", id), &run); err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, json.Unmarshal(ask(s, "log", "--json", id), &run))
 	run.Usage.Cost = nil
 	if run.Status != "error" || run.Class != "interrupted" || run.Attempts != 1 || len(run.List) != 1 || run.List[0].Rule != "killed" || run.Session == "" ||
 		!strings.Contains(run.Error, "belay was killed while") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // step runs a step of the action as GitHub's runner does: inputs are variables, and what it writes to the runner's files counts for
@@ -25,9 +26,7 @@ func step(t *testing.T, dir, name string, inputs ...string) (string, error) {
 func stepOf(t *testing.T, root, dir, name string, inputs ...string) (string, error) {
 	t.Helper()
 	script, err := filepath.Abs(filepath.Join(root, "scripts/action"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	path := filepath.Join(dir, "tools") + ":" + os.Getenv("PATH")
 	if added, err := os.ReadFile(filepath.Join(dir, "path")); err == nil {
 		path = strings.TrimSpace(string(added)) + ":" + path
@@ -72,12 +71,8 @@ func TestAction(t *testing.T) {
 // program writes a shell script that stands for a program of the runner.
 func program(t *testing.T, path, script string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := built.WriteFile(path, []byte("#!/bin/sh\n"+script)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.OK(t, built.WriteFile(path, []byte("#!/bin/sh\n"+script)))
 }
 
 // Every word of an input reaches belay, or the step fails: a quote too many once took the limits below it away, and the step was green.
@@ -134,14 +129,10 @@ func TestAction_Pinned(t *testing.T) {
 	pinned := func(t *testing.T, changes string) string {
 		root := t.TempDir()
 		for _, name := range []string{"scripts/action", "tools/dist/templates/install.sh"} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 			run(t, "cp", "../../../"+name, filepath.Join(root, name))
 		}
-		if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte("# Changes\n\n"+changes+"\n## 0.2.0 – 2026-11-01\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte("# Changes\n\n"+changes+"\n## 0.2.0 – 2026-11-01\n"), 0o644))
 		return root
 	}
 	const released = "## 0.3.0 – 2026-12-01\n"

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // unpack unpacks the archive, and returns the directory in it.
@@ -36,13 +38,9 @@ func TestArchive(t *testing.T) {
 	}
 	// checksums.txt lists each file that is uploaded, and no other.
 	listed, err := os.ReadFile(filepath.Join(made(t, current), "checksums.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entries, err := os.ReadDir(made(t, current))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		if e.Name() != "checksums.txt" && e.Type().IsRegular() && !strings.Contains(string(listed), "  "+e.Name()+"\n") {
 			t.Errorf("checksums.txt does not list %s", e.Name())
@@ -57,15 +55,11 @@ func TestArchive(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(file(t, current, ".spdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var doc struct {
 		Packages []struct{ Name, VersionInfo, LicenseConcluded, LicenseDeclared string }
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &doc))
 	listed := map[string]string{}
 	for _, p := range doc.Packages {
 		listed[p.Name] = p.VersionInfo
@@ -76,9 +70,7 @@ func TestSBOM(t *testing.T) {
 	top := unpack(t, t.TempDir())
 	for _, name := range []string{"belay", "belayd"} {
 		info, err := buildinfo.ReadFile(filepath.Join(top, "bin", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(info.Deps) == 0 {
 			t.Errorf("%s names no modules", name)
 		}
@@ -113,15 +105,11 @@ func chroot(t *testing.T) string {
 	need(t, true, "chroot", "dpkg-deb", "busybox")
 	root := t.TempDir()
 	for _, dir := range []string{"bin", "tmp", "proc", "dev", "root", "usr", "etc"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	run(t, "cp", "/etc/debian_version", "/etc/passwd", "/etc/group", filepath.Join(root, "etc"))
 	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run(t, "cp", busybox, filepath.Join(root, "bin/busybox"))
 	run(t, "chroot", root, "/bin/busybox", "--install", "-s", "/bin")
 	if out, err := exec.Command("chroot", root, "/bin/sh", "-c", "command -v go").CombinedOutput(); err == nil {
@@ -139,9 +127,7 @@ func inside(root string, args ...string) *exec.Cmd {
 func TestArchive_WithoutGo(t *testing.T) {
 	t.Parallel()
 	root := chroot(t)
-	if err := os.Rename(unpack(t, root), filepath.Join(root, "belay")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(unpack(t, root), filepath.Join(root, "belay")))
 	for _, args := range [][]string{{"belay", "run", "--", "true"}, {"belay", "stats"}, {"belay", "demo"}} {
 		if out, err := inside(root, args...).CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", args, err, out)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // client is a claude as far as Belay is concerned: files with a hook and an MCP server, of a user of the system in root, and calls of
@@ -38,13 +40,9 @@ const (
 func newClient(t *testing.T, root string) *client {
 	t.Helper()
 	c := &client{t: t, root: root}
-	if err := os.MkdirAll(c.path(".claude"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(c.path(".claude"), 0o700))
 	for name, text := range map[string]string{".claude/settings.json": settings, ".claude.json": servers} {
-		if err := os.WriteFile(c.path(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(c.path(name), []byte(text), 0o600))
 	}
 	cmd := exec.Command("go", "build", "-o", c.path("probe"), "../mcp/probe")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -63,9 +61,7 @@ func (c *client) read(name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 }
 
 // install puts belay into the client's files.
@@ -95,13 +91,9 @@ func (c *client) connect() {
 		c.t.Fatal(err)
 	}
 	out, err := c.server.StdoutPipe()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 	c.out = bufio.NewScanner(out)
-	if err := c.server.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, c.server.Start())
 	c.t.Cleanup(func() { c.in.Close() }) // which ends it
 	c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
 	fmt.Fprintln(c.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)

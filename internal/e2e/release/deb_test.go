@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // dpkg calls Debian's own tool for a system in a directory.
@@ -32,9 +34,7 @@ func files(t *testing.T, root string) (list []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return list
 }
 
@@ -44,14 +44,10 @@ func system(t *testing.T) string {
 	root := chroot(t)
 	need(t, true, "dpkg", "unshare")
 	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	for _, name := range []string{"status", "available"} {
-		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg", name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(root, "var/lib/dpkg", name), nil, 0o644))
 	}
 	return root
 }
@@ -87,14 +83,10 @@ func TestDeb(t *testing.T) {
 	under := inside(root, "belay", "run", "--max-retries", "1", "--base-delay", "0", "--", "sh", "-c",
 		"echo begun >&2; while [ ! -e /tmp/go ]; do sleep 0.05; done; [ -e /tmp/again ] && echo done && exit; : > /tmp/again; exit 1")
 	stderr, err := under.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var said strings.Builder
 	under.Stdout = &said
-	if err := under.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, under.Start())
 	lines := bufio.NewScanner(stderr)
 	lines.Scan()
 	dpkg(t, root, "-i", file(t, current, ".deb"))
@@ -107,9 +99,7 @@ func TestDeb(t *testing.T) {
 		}
 	}
 	c.worksOn()
-	if err := os.WriteFile(filepath.Join(root, "tmp/go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(root, "tmp/go"), nil, 0o644))
 	for lines.Scan() {
 	}
 	if err := under.Wait(); err != nil || said.String() != "done\n" {

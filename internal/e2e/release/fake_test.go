@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // script is the one that installs, as the action runs it. In a release it has the version filled in.
@@ -40,17 +42,13 @@ func newSmall(t *testing.T, version string) *small {
 	}
 	run(t, "tar", "-czf", filepath.Join(dir, name+".tar.gz"), "-C", dir, name)
 	archive, err := os.ReadFile(filepath.Join(dir, name+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, text := range map[string]string{
 		"checksums.txt":                       fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(archive), name),
 		"belay_" + version + ".sigstore.json": "{}\n",
 		"install.sh":                          "echo FETCHED AND RUN\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	s := &small{archive: name + ".tar.gz"}
 	files := http.FileServer(http.Dir(dir))

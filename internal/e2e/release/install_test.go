@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // installScript runs the script that installs, with what it downloads from a server of the test's.
@@ -100,9 +102,7 @@ func smallInstall(t *testing.T, script string, env []string, args ...string) (st
 func TestInstallScript_Cut(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text = []byte(strings.ReplaceAll(strings.TrimSpace(string(text)), "[[ .Version ]]", "0.3.0"))
 	cuts := []int{16, 200, len(text) - 1, len(text) - 2, len(text) - 3, len(text) - 7}
 	for at := 300; at < len(text); at += 300 {
@@ -114,9 +114,7 @@ func TestInstallScript_Cut(t *testing.T) {
 	}
 	for _, at := range cuts {
 		cut := filepath.Join(dir, "cut.sh")
-		if err := os.WriteFile(cut, text[:at], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(cut, text[:at], 0o644))
 		if out, err := smallInstall(t, cut, []string{"HOME=" + dir, "PATH=" + filepath.Join(dir, "tools") + ":" + os.Getenv("PATH")}); err == nil {
 			t.Errorf("cut at byte %d it succeeds: %s", at, out)
 		}
@@ -190,9 +188,7 @@ func TestNPM(t *testing.T) {
 	}
 	cmd := exec.Command("npm", append([]string{"install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix", filepath.Join(dir, "app")}, tars...)...)
 	cmd.Env = append(os.Environ(), "npm_config_cache="+filepath.Join(dir, "cache"))
-	if err := os.Mkdir(filepath.Join(dir, "app"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "app"), 0o755))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

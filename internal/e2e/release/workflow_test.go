@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // workflows are the texts of our own workflows and of the examples, by path.
@@ -20,9 +22,7 @@ func workflows(t *testing.T) map[string]string {
 		paths, _ := filepath.Glob(filepath.Join("../../..", dir, "*.yml"))
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			texts[path] = string(text)
 		}
 	}
@@ -72,9 +72,7 @@ func TestRelease_Uploads(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"checksums.txt": "00  Containerfile\n01  belay_0.3.0_linux_amd64.tar.gz\n02  install.sh\n", "notes.md": "", "origin.json": "",
 		"Containerfile": "", "belay_0.3.0_linux_amd64.tar.gz": "", "install.sh": "", "forgotten.txt": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	program(t, filepath.Join(dir, "tools/gh"), `for file do [ -f "$file" ] && [ "$file" != notes.md ] && echo "$file"; done; :`+"\n")
 	cmd := exec.Command("bash", "-eo", "pipefail", "-c", step)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // scene is a place where belay runs, with a state directory of its own.
@@ -38,9 +40,7 @@ func newScene(t *testing.T) *scene {
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "belay-smoke-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if os.RemoveAll(dir) == nil {
 			return

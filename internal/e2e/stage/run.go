@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Running is a command that may not have ended.
@@ -34,9 +36,7 @@ func (s *Stage) Belay(flags, args []string) *Ran {
 func (s *Stage) StartBelay(flags, args []string, stdin io.Reader) *Running {
 	s.T.Helper()
 	f, err := os.CreateTemp(s.Dir, "result-*.json")
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	f.Close()
 	os.Remove(f.Name())
 	line := slices.Concat([]string{"run", "--result-file", f.Name()}, flags, []string{"--", s.cli.Name}, args)
@@ -60,9 +60,7 @@ func (s *Stage) Start(cmd *exec.Cmd, stdin io.Reader) *Running {
 	}
 	cmd.Stdin, cmd.Stderr = stdin, r.Stderr
 	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Start(); err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, cmd.Start())
 	go func() { r.done <- cmd.Wait() }()
 	longest := s.Longest
 	if longest == 0 {
@@ -76,9 +74,7 @@ func (s *Stage) Start(cmd *exec.Cmd, stdin io.Reader) *Running {
 func (s *Stage) StartPiped(name string, args ...string) (*Running, *os.File) {
 	s.T.Helper()
 	pr, pw, err := os.Pipe()
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	s.T.Cleanup(func() { pr.Close() })
 	cmd := s.Command(name, args...)
 	cmd.Stdout = pw

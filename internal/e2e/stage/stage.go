@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Answer is what an agent prints when the API has nothing particular to say.
@@ -45,9 +46,7 @@ func New(t *testing.T, script string) *Stage {
 	s := &Stage{T: t, Dir: t.TempDir(), Mark: NewMark(t)}
 	s.Work, s.State = filepath.Join(s.Dir, "work"), filepath.Join(s.Dir, "state")
 	for _, name := range []string{"work", ".tmp", "api"} {
-		if err := os.Mkdir(filepath.Join(s.Dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(s.Dir, name), 0o700))
 	}
 	s.Rehearse(script)
 	t.Cleanup(s.cleanUp)
@@ -61,9 +60,7 @@ func (s *Stage) Rehearse(script string) {
 		s.API.Close()
 	}
 	api, err := rehearse.Options{Dir: filepath.Join(s.Dir, "api")}.Start(script)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	s.API = api
 }
 
@@ -166,12 +163,8 @@ func (s *Stage) Eventually(what string, ok func() bool) {
 func (s *Stage) File(name, content string) string {
 	s.T.Helper()
 	path := filepath.Join(s.Work, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		s.T.Fatal(err)
-	}
-	if err := built.WriteFile(path, []byte(content)); err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(s.T, built.WriteFile(path, []byte(content)))
 	return path
 }
 
@@ -193,9 +186,7 @@ func (s *Stage) Wrote(name, want string) {
 func (s *Stage) Log() (list []journal.Entry) {
 	s.T.Helper()
 	f, err := os.Open(filepath.Join(s.State, "log.jsonl"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	defer f.Close()
 	for e := range journal.Read(f, nil) {
 		list = append(list, e)

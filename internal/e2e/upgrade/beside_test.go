@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // versions are a stage's commands `belay args`, of 52c78ef and of the present version.
@@ -123,9 +124,7 @@ func TestBeside_OldReads(t *testing.T) {
 		}
 	}
 	rules := filepath.Join(s.Dir, "config", "belay", "config.toml")
-	if err := put(rules, []byte(config)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, put(rules, []byte(config)))
 	for range 5 {
 		does(9, "new", "run", "--gate", "failing", "--max-retries", "0", "--", "sh", "-c", "echo the registry is busy >&2; exit 9")
 	}

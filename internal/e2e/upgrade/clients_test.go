@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // install is a file of a client that belay can stand in.
@@ -42,21 +44,13 @@ func newClients(t *testing.T, name string) *clients {
 	c := &clients{t, t.TempDir()}
 	c.tree(filepath.Join("testdata/clients", name), func(name, text string) {
 		path := filepath.Join(c.dir, unstored(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, placeDir, c.dir)), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, placeDir, c.dir)), 0o640))
 	})
 	// The belay that was installed: what calls one that is not there any more would be given another.
 	old := filepath.Join(c.dir, "bin", "belay")
-	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Dir(old), 0o700))
+	must.OK(t, os.WriteFile(old, nil, 0o700))
 	return c
 }
 
@@ -72,9 +66,7 @@ func (c *clients) tree(dir string, f func(name, text string)) {
 		f(name, string(text))
 		return err
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 }
 
 // belay runs a command of a version of belay as the user would.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // goneBoot names a system that has been restarted since.
@@ -50,27 +51,19 @@ func settle(s *stage.Stage) {
 		}
 		return os.WriteFile(name, []byte(text), 0o600)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	moved(t, filepath.Join(s.State, "observability.sqlite"), placeDir, s.Dir)
 	times, err := os.ReadFile("testdata/times.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for line := range strings.Lines(string(times)) {
 		at, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		when, err := time.Parse(time.RFC3339Nano, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		path := filepath.Join(s.Dir, names.Replace(name))
 		if _, err := os.Stat(path); err != nil {
 			path = filepath.Join(s.Dir, strings.Replace(name, placeBoot, goneBoot, 1))
 		}
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(path, when, when))
 	}
 }
 
@@ -80,9 +73,7 @@ func again(t *testing.T, text string) string {
 	var since time.Time
 	return regexp.MustCompile(`"20[0-9T:.-]*Z"`).ReplaceAllStringFunc(text, func(quoted string) string {
 		var at time.Time
-		if err := json.Unmarshal([]byte(quoted), &at); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(quoted), &at))
 		if since.IsZero() {
 			since = at
 		}
@@ -95,13 +86,9 @@ func again(t *testing.T, text string) string {
 func thisBoot(t *testing.T) string {
 	t.Helper()
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	space, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(boot[:8]) + "-" + strings.Trim(space, "pid:[]")
 }
 

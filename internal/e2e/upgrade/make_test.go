@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 var makeHome = flag.Bool("make", false, "write testdata anew, with the executables of "+oldCommit[:7])
@@ -30,9 +31,7 @@ func TestMake(t *testing.T) {
 	m.fold()
 	m.second()
 	for _, dir := range []string{"testdata/home", "testdata/answers", "testdata/clients/after"} {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(dir))
 	}
 	m.save()
 	m.answers()
@@ -213,9 +212,7 @@ func (m *maker) answers() {
 	m.T.Helper()
 	for name, args := range questions {
 		text := strings.ReplaceAll(m.belay(0, args...), m.Dir, placeDir)
-		if err := put(filepath.Join("testdata/answers", name+".jsonl"), []byte(text)); err != nil {
-			m.T.Fatal(err)
-		}
+		must.OK(m.T, put(filepath.Join("testdata/answers", name+".jsonl"), []byte(text)))
 	}
 }
 
@@ -232,19 +229,13 @@ func (m *maker) install() {
 	}
 	os.RemoveAll(filepath.Dir(belay))
 	c.tree(c.dir, func(name, text string) {
-		if err := put(filepath.Join("testdata/clients/after", stored(name)), []byte(strings.ReplaceAll(text, c.dir, placeDir))); err != nil {
-			m.T.Fatal(err)
-		}
+		must.OK(m.T, put(filepath.Join("testdata/clients/after", stored(name)), []byte(strings.ReplaceAll(text, c.dir, placeDir))))
 	})
 }
 
 func (m *maker) write(name, text string) {
 	m.T.Helper()
 	path := filepath.Join(m.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		m.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.T.Fatal(err)
-	}
+	must.OK(m.T, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(m.T, os.WriteFile(path, []byte(text), 0o600))
 }

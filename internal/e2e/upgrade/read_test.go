@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // killed are the runs whose belay was killed: those of the records that it left.
@@ -57,9 +58,7 @@ func TestRead(t *testing.T) {
 func answered(s *stage.Stage, name string) []object {
 	s.T.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata/answers", name+".jsonl"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	return lines(s.T, strings.ReplaceAll(string(text), placeDir, s.Dir))
 }
 
@@ -100,18 +99,12 @@ func stats(s *stage.Stage) {
 func foldedOnce(s *stage.Stage) {
 	s.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.State, "observability.sqlite"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	defer db.Close()
 	log, err := os.ReadFile(filepath.Join(s.State, "log.jsonl"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, err)
 	var files, lines, torn, position int
-	if err := db.QueryRow("SELECT count(*), sum(lines), sum(torn), sum(position) FROM logs").Scan(&files, &lines, &torn, &position); err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, db.QueryRow("SELECT count(*), sum(lines), sum(torn), sum(position) FROM logs").Scan(&files, &lines, &torn, &position))
 	if files != 1 || lines != bytes.Count(log, []byte("\n")) || torn != 0 || position != len(log) {
 		s.T.Errorf("%d logs, %d lines (%d torn), %d bytes are folded; the log has %d lines, %d bytes", files, lines, torn, position, bytes.Count(log, []byte("\n")), len(log))
 	}

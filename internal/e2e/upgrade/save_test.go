@@ -17,6 +17,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What differs from machine to machine, as it stands in testdata.
@@ -99,9 +101,7 @@ func (m *maker) save() {
 	if err == nil {
 		err = put("testdata/times.txt", []byte(times.String()))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 func put(path string, data []byte) error {
@@ -126,9 +126,7 @@ func (m *maker) savedDB(path string) []byte {
 func moved(t *testing.T, path, from, to string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer db.Close()
 	for _, q := range []string{"UPDATE sessions SET dir = replace(dir, '" + from + "', '" + to + "')", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 		if _, err := db.Exec(q); err != nil {

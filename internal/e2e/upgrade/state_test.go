@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Gates that 52c78ef has closed stay closed: one held by hand, one opened by hand, one that failures have opened. The one
@@ -51,16 +52,10 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	s := home(t)
 	text, err := os.ReadFile("testdata/answers/config.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var want, got any
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), placeDir, s.Dir)), &want); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(s.Run("belay", "config", "show", "--json").Stdout), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(strings.ReplaceAll(string(text), placeDir, s.Dir)), &want))
+	must.OK(t, json.Unmarshal([]byte(s.Run("belay", "config", "show", "--json").Stdout), &got))
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("the settings are\n%v\nand were\n%v", got, want)
 	}
@@ -211,9 +206,7 @@ func TestPrune(t *testing.T) {
 func at(t *testing.T, o object) time.Time {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339Nano, o["timestamp"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return when
 }
 

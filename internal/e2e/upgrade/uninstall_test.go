@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // before is what a file of a client was before 52c78ef stood in it.
 func (c *clients) before(name string) string {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata/clients/before", stored(name)))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 	return strings.ReplaceAll(string(text), placeDir, c.dir)
 }
 
@@ -98,9 +97,7 @@ func TestUninstall_ChangedSince(t *testing.T) {
 	for name, text := range since {
 		path := filepath.Join(c.dir, name)
 		now := strings.Replace(c.read(name), text[0], text[1], 1)
-		if err := os.WriteFile(path, []byte(now), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(now), 0o640))
 	}
 	for _, i := range installs {
 		c.edit("uninstall", i)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // slowPeer is a proxy that takes a while to hear of an end.
@@ -32,9 +33,7 @@ func TestConn_LosesNothingBeforeItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at, _ := url.Parse("http://example.com")
 		s, err := New(Options{URL: at, RoundTripper: roundTripper(nil)}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p := &slowPeer{heard: make(chan string, 2)}
 		c := s.Connect(t.Context(), p)
 		c.Open()

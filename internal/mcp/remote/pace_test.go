@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // hastyServer opens every stream, says one event and where in the stream it is, and ends it.
@@ -59,9 +60,7 @@ func TestStream_Pace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				at, _ := url.Parse("http://example.com")
 				s, err := New(Options{URL: at, RoundTripper: c.server}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				conn := s.Connect(t.Context(), &waitingPeer{server: c.server, enough: 20}).(*conn)
 				x := &exchange{conn: conn, m: mcp.Outgoing{ID: "1", Method: "tools/call"}, ctx: t.Context(), cancel: func() {}}
 				began := time.Now()
@@ -78,9 +77,7 @@ func TestStream_Pace(t *testing.T) {
 			at, _ := url.Parse("http://example.com")
 			server := &hastyServer{}
 			s, err := New(Options{URL: at, RoundTripper: server}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			conn := s.Connect(t.Context(), &waitingPeer{server: server}).(*conn)
 			time.AfterFunc(time.Minute, conn.listenCancel)
 			conn.listenOn()

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/mcp/remote"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // client is one on stdio, whose server is behind a proxy.
@@ -39,9 +40,7 @@ type client struct {
 func connect(t *testing.T, at string, opt remote.Options, more mcp.Options) *client {
 	t.Helper()
 	where, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt.Name, opt.URL = "srv", where
 	server, err := remote.New(opt, func(name string) (string, bool) { return "value-of-" + name, name != "UNSET" })
 	more.PathError = err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // tree are the files below a directory: name, mode and content.
@@ -38,9 +39,7 @@ func tree(t testing.TB, dir string) (list []string) {
 		list = append(list, fmt.Sprintf("%s %s %s", info.Mode(), name, text))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slices.Sort(list)
 	return list
 }
@@ -68,9 +67,7 @@ func TestPack_AndUnpack(t *testing.T) {
 		t.Error("the same files make another archive: ", err)
 	}
 	to := t.TempDir()
-	if err := Unpack(t.Context(), bytes.NewReader(packed), to); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Unpack(t.Context(), bytes.NewReader(packed), to))
 	want := []string{"-rw------- a.txt one", "-rw------- docs/deep/b.txt two", "-rwx------ run #!/bin/sh\n", "drwx------ docs ", "drwx------ docs/deep ", "drwx------ empty ", "drwx------ inner "}
 	if got := tree(t, to); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -94,9 +91,7 @@ func TestPack_GitWorkTree(t *testing.T) {
 		t.Fatal(left, err)
 	}
 	to := t.TempDir()
-	if err := Unpack(t.Context(), bytes.NewReader(packed), to); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Unpack(t.Context(), bytes.NewReader(packed), to))
 	if got, want := tree(t, to), []string{"-rw------- .gitignore secret.env\nbuild/\n", "-rw------- a.txt changed", "-rw------- new.txt new"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -137,9 +132,7 @@ func TestPack_TooLarge(t *testing.T) {
 	if err == nil {
 		err = file.Truncate(maxUnpacked + 1)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file.Close()
 	if _, _, err := Pack(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "at most 32 MiB, 256 MiB unpacked, and 50000 files") {
 		t.Error(err)
@@ -296,9 +289,7 @@ func TestUnpack_Mode(t *testing.T) {
 	dir := t.TempDir()
 	e := file("a", "x")
 	e.header.Mode = 0o6777
-	if err := small().unpack(t.Context(), bytes.NewReader(archive(e)), dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, small().unpack(t.Context(), bytes.NewReader(archive(e)), dir))
 	if got := tree(t, dir); !slices.Equal(got, []string{"-rwx------ a x"}) {
 		t.Errorf("%q", got)
 	}
@@ -348,9 +339,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(archive(file("a", "x"), entry{tar.Header{Typeflag: tar.TypeDir, Name: "b/", Mode: 0o755}, ""}, file("b/c", "y")), false)
 	f.Fuzz(func(t *testing.T, data []byte, packed bool) {
 		parent, err := os.MkdirTemp("", "belay-fuzz-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer os.RemoveAll(parent)
 		dir := filepath.Join(parent, "a", "work")
 		os.MkdirAll(dir, 0o700)

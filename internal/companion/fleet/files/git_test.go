@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // clone is a work tree with one commit, which its origin has.
@@ -67,9 +68,7 @@ func TestRepository_AllowedBy(t *testing.T) {
 		filepath.Join(root, "git", "missing"):                false,
 	} {
 		r, err := ParseRepository(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := r.AllowedBy(allowed, []string{filepath.Join(root, "git")}); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
@@ -145,9 +144,7 @@ func TestCheckOut(t *testing.T) {
 		return cache.CheckOut(t.Context(), &f, filepath.Join(t.TempDir(), "work"))
 	}
 	got, err := get(fleetpipe.Files{Repository: origin, Commit: head, Dir: "docs"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if text, err := os.ReadFile(filepath.Join(got, "b.txt")); err != nil || string(text) != "two\n" || filepath.Base(got) != "docs" {
 		t.Errorf("%s: %q, %v", got, text, err)
 	}
@@ -218,9 +215,7 @@ func TestCheckOut_AfterAKill(t *testing.T) {
 	cache := &Cache{Dir: filepath.Join(t.TempDir(), "git")}
 	f := &fleetpipe.Files{Repository: origin, Commit: first}
 	work, err := cache.CheckOut(t.Context(), f, filepath.Join(t.TempDir(), "work"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	names, _ := filepath.Glob(filepath.Join(cache.Dir, "*"))
 	if len(names) != 1 {
 		t.Fatal(names)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Repositories that were not used for long are removed, and nothing else that is in their directory.
@@ -15,12 +17,8 @@ func TestCache_SweepsOnlyItsOwn(t *testing.T) {
 	stays := map[string]bool{name + "/HEAD": false, strings.Repeat("1b", 12) + "/notes": true, "mine/HEAD": true, "notes.txt": true}
 	for path := range stays {
 		path = filepath.Join(c.Dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte("x"), 0o600))
 	}
 	old := time.Now().Add(-2 * forgetAfter)
 	all, _ := filepath.Glob(filepath.Join(c.Dir, "*"))

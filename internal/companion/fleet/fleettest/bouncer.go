@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Bouncer starts a PgBouncer before the database of a DSN that [Database] has made, with a pool_mode, and returns the DSN to reach it by. A machine without one skips the test, unless
@@ -33,26 +35,20 @@ func Bouncer(t testing.TB, dsn, mode string) string {
 		t.Skip("there is no PgBouncer: run scripts/setup-tests")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
 	database := dsn[strings.LastIndex(dsn, "=")+1:]
 	base := filepath.Join(s.Dir, "bouncer-"+database+"-"+mode)
 	config := fmt.Sprintf("[databases]\n* = host=%s user=belay\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\npool_mode = %s\ndefault_pool_size = 20\n", s.Dir, port, mode)
-	if err := os.WriteFile(base+".ini", []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(base+".ini", []byte(config), 0o644))
 	libraries, _ := filepath.Glob(filepath.Join(place, "usr/lib/*-linux-gnu"))
 	cmd := exec.Command(path, base+".ini")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + strings.Join(libraries, ":")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.as}
 	endsWithUs(cmd)
 	log, err := os.Create(base + ".log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	started, done := make(chan error), make(chan struct{})
@@ -65,9 +61,7 @@ func Bouncer(t testing.TB, dsn, mode string) string {
 			cmd.Wait()
 		}
 	}()
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-started)
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-done

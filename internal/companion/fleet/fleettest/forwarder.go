@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Forwarder is the network between one machine and PostgreSQL. It can be cut, lose everything silently, and be slow.
@@ -34,9 +36,7 @@ type Forwarder struct {
 func Forward(t testing.TB, dsn string) *Forwarder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := &Forwarder{listener: l, conns: map[net.Conn]bool{}}
 	f.change = sync.NewCond(&f.mu)
 	for _, field := range strings.Fields(dsn) {

@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Server is a PostgreSQL of the tests.
@@ -127,9 +128,7 @@ func (s *Server) create(t testing.TB, from string) string {
 // Exec runs statements in a database of the server.
 func (s *Server) Exec(t testing.TB, database, sql string) {
 	t.Helper()
-	if err := s.exec(database, sql); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.exec(database, sql))
 }
 
 // Count is the number that a statement returns.
@@ -138,13 +137,9 @@ func (s *Server) Count(t testing.TB, database, sql string) (n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.DSN(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close(ctx)
-	if err := conn.QueryRow(ctx, sql).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, conn.QueryRow(ctx, sql).Scan(&n))
 	return n
 }
 

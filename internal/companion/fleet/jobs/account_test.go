@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Five machines with four workers each run the real claude on one account that allows twenty requests in a window. No result is lost, and few requests are refused.
@@ -25,9 +26,7 @@ func TestAccount_Claude(t *testing.T) {
 	window := time.Duration(number("BELAY_TEST_FLEET_WINDOW", 60)) * time.Second
 	claude := clitest.Claude(t, "")
 	api, err := rehearse.Options{Dir: t.TempDir()}.Start(fmt.Sprintf("limit(20/%v)", window))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer api.Close()
 	dsn := fleettest.Database(t)
 	machines := []*machine{newMachine(t, "submitter", dsn)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestAllow(t *testing.T) {
@@ -95,23 +96,17 @@ func TestKey(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatal(info.Mode(), err)
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(path, 0o644))
 	if _, err := ReadKey(path); err != nil {
 		t.Errorf("a key that was copied without umask 077: %v", err) // it has worked in earlier versions
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(path, 0o600))
 	again, made, err := MakeKey(path)
 	if err != nil || made || again.mark != one.mark {
 		t.Fatal(made, err)
 	}
 	other, _, err := MakeKey(filepath.Join(t.TempDir(), "fleet.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := "the prompt"
 	sealed, err := one.seal([]byte(text), "batch", "task")
 	if err != nil || strings.Contains(string(sealed), "prompt") {

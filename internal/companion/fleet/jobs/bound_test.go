@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The labels that a task needs are sealed with it. Where they are changed in PostgreSQL, no machine begins the job.
@@ -59,9 +60,7 @@ func TestJob_Expires(t *testing.T) {
 	b.tasks = []*fleetpipe.Task{{ID: "a", Hash: "h", Expires: time.Hour, Job: fleetpipe.Job{Args: []string{"true"}}}}
 	b.submit(false)
 	a := b.claimed("a")
-	if err := b.client.Store.Pool.QueryRow(t.Context(), "select now()").Scan(&a.now); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.client.Store.Pool.QueryRow(t.Context(), "select now()").Scan(&a.now))
 	now := a.now
 	synctest.Test(t, func(t *testing.T) { // in the year 2000
 		for _, tt := range []struct {

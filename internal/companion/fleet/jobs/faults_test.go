@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // number is a size of a test that make soak enlarges.
@@ -76,9 +77,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 	submit := func() *start {
 		b := &start{cmd: submitter.command("batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", script), over: make(chan struct{})}
 		b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
-		if err := b.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, b.cmd.Start())
 		late := time.AfterFunc(time.Duration(120+jobs/4+moments*40+large*megabytes)*time.Second, func() { b.cmd.Process.Signal(syscall.SIGQUIT) })
 		go func() {
 			defer close(b.over)
@@ -195,9 +194,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 	}
 	// Nothing is left of them once the submitter has taken the results.
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close(context.Background())
 	var rows int
 	if err := conn.QueryRow(t.Context(), "select (select count(*) from belay.job) + (select count(*) from belay.result_part)").Scan(&rows); err != nil || rows != 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // What a machine reports of a job that it has lost is refused by its fencing number, whether the next attempt is waiting for a machine, under way or over.
@@ -15,30 +16,20 @@ func TestBatcher_StaleReportIsRefused(t *testing.T) {
 	t.Parallel()
 	s := connect(t, fleettest.Database(t))
 	client := &Client{Store: s, Batch: "b"}
-	if err := client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Job: fleetpipe.Job{Args: []string{"true"}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Job: fleetpipe.Job{Args: []string{"true"}}}}))
 	var id int64
-	if err := s.Pool.QueryRow(t.Context(), "select id from belay.job").Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Pool.QueryRow(t.Context(), "select id from belay.job").Scan(&id))
 	batcherOf := func(name string) *batcher { return newBatcher(s, name, func(error) {}) }
 	claims := func(c *batcher, attempt int) bool {
 		got, err := c.makeClaims(t.Context(), []request[claimRequest, claim]{{question: claimRequest{fence{id, attempt}, int64(attempt)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got[0].taken
 	}
 	reports := func(c *batcher, attempt int) bool {
 		result, err := (*Key)(nil).seal([]byte(`{"machine":"`+c.machine+`"}`), "b", "t", "h")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := c.makeReports(t.Context(), []request[report, bool]{{question: report{fence: fence{id, attempt}, result: result}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got[0]
 	}
 	bee, cow := batcherOf("bee"), batcherOf("cow")
@@ -53,9 +44,7 @@ func TestBatcher_StaleReportIsRefused(t *testing.T) {
 		if _, err := s.Pool.Exec(t.Context(), "select pg_sleep(greatest(0, 10.1 - extract(epoch from now() - pg_postmaster_start_time())))"); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.reapOnce(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.reapOnce(t.Context(), false))
 	}
 	refused := func(when string) {
 		t.Helper()
@@ -81,9 +70,7 @@ func TestBatcher_StaleReportIsRefused(t *testing.T) {
 	}
 
 	// Of a job with a session, what the machine reports counts while the job is kept for it, and not after that.
-	if err := client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Again: true, Job: fleetpipe.Job{Args: []string{"true"}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Again: true, Job: fleetpipe.Job{Args: []string{"true"}}}}))
 	if !claims(bee, 3) {
 		t.Fatal("not taken")
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // left are the directories of jobs that are still there.
@@ -85,9 +86,7 @@ func share(t testing.TB, machines ...*machine) {
 		t.Fatal(out)
 	}
 	key, err := os.ReadFile(filepath.Join(machines[0].dir, "config/belay/fleet.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, m := range machines[1:] {
 		fleettest.Put(t, m.dir, "config/belay/fleet.key", string(key))
 	}
@@ -97,14 +96,10 @@ func share(t testing.TB, machines ...*machine) {
 func rows(t testing.TB, dsn string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close(context.Background())
 	list, err := conn.Query(t.Context(), "select tablename from pg_tables where schemaname = 'belay'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tables, err := pgx.CollectRows(list, pgx.RowTo[string])
 	if err != nil || len(tables) < 15 {
 		t.Fatal(tables, err)
@@ -112,9 +107,7 @@ func rows(t testing.TB, dsn string) string {
 	var all strings.Builder
 	for _, table := range tables {
 		var text string
-		if err := conn.QueryRow(t.Context(), "select coalesce(string_agg(t::text, ' '), '') from belay."+table+" t").Scan(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, conn.QueryRow(t.Context(), "select coalesce(string_agg(t::text, ' '), '') from belay."+table+" t").Scan(&text))
 		all.WriteString(text)
 	}
 	return all.String()
@@ -131,9 +124,7 @@ type answer struct {
 func ask(t testing.TB, dsn, sql string, args ...any) answer {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return answer{t, conn.QueryRow(t.Context(), sql, args...), func() { conn.Close(context.Background()) }}
 }
 
@@ -141,9 +132,7 @@ func ask(t testing.TB, dsn, sql string, args ...any) answer {
 func (a answer) Scan(into ...any) {
 	a.t.Helper()
 	defer a.end()
-	if err := a.row.Scan(into...); err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, a.row.Scan(into...))
 }
 
 // count counts what is left of jobs.

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // testBatch is a submitter of one batch, and what it was told.
@@ -27,13 +28,9 @@ type testBatch struct {
 func connect(t *testing.T, dsn string) *store.Store {
 	t.Helper()
 	address, err := store.ParseAddress(dsn, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := store.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -60,9 +57,7 @@ func (d *testBatch) submit(again bool, ids ...string) {
 	for _, id := range ids {
 		d.tasks = append(d.tasks, &fleetpipe.Task{ID: id, Hash: "h", Again: again, Job: fleetpipe.Job{Args: []string{"true"}}})
 	}
-	if err := d.obey(d.t.Context(), fleetpipe.Order{Submit: true}); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, d.obey(d.t.Context(), fleetpipe.Order{Submit: true}))
 }
 
 func (d *testBatch) sql(statement string, args ...any) {
@@ -83,9 +78,7 @@ func TestFollow_UnreadableResult(t *testing.T) {
 	d := newTestBatch(t)
 	d.submit(false, "a", "b")
 	good, err := d.client.Key.seal([]byte(`{"machine":"bee"}`), "b", "b", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.sql("update belay.job set state = 'over', ended = now(), payload = null, result = case when task = 'a' then '\\x00'::bytea else $1 end", good)
 	d.results(t.Context())
 	said := d.reports()
@@ -108,9 +101,7 @@ func TestFollow_RunsAgain(t *testing.T) {
 create trigger busy before delete on belay.job for each row execute function belay.busy()`)
 	time.AfterFunc(500*time.Millisecond, func() { d.client.Store.Pool.Exec(context.Background(), "drop trigger busy on belay.job") })
 	d.submit(true, "a")
-	if err := d.forget(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.forget(t.Context(), true))
 	if there, err := d.client.Tasks(t.Context()); err != nil || len(there) != 1 {
 		t.Errorf("%v, %v: %s", there, err, d.reports())
 	}
@@ -125,9 +116,7 @@ func TestFollow_AnswerToWithdrawLost(t *testing.T) {
 	if _, err := d.client.Withdraw(t.Context()); err != nil { // by the one whose answer was lost
 		t.Fatal(err)
 	}
-	if err := d.obey(t.Context(), fleetpipe.Order{Withdraw: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.obey(t.Context(), fleetpipe.Order{Withdraw: true}))
 	d.compare(t.Context())
 	if said := d.reports(); d.lost != nil || !strings.Contains(said, `{"withdrawn":["a"]}`) || len(d.expected) != 1 {
 		t.Errorf("%v, %v: %s", d.lost, d.expected, said)
@@ -150,9 +139,7 @@ func TestFollow_ResultsBeforeSubmit(t *testing.T) {
 			again.taken[id] = time.Now()
 		}
 	}
-	if err := again.forget(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, again.forget(t.Context(), true))
 	for range 3 {
 		again.compare(t.Context())
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A batch that cannot begin because PostgreSQL is starting, has no connection left or is away ends with 75: the same command works later.
@@ -21,9 +22,7 @@ func TestBatch_PostgreSQLNotReady(t *testing.T) {
 	server.Exec(t, "postgres", "create role crowded login connection limit 0")
 	t.Cleanup(func() { server.Exec(t, "postgres", "drop role crowded") })
 	starting, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer starting.Close()
 	go func() {
 		for {
@@ -57,9 +56,7 @@ func TestBatch_FlagsOnlyRestrict(t *testing.T) {
 	t.Parallel()
 	dsn := fleettest.Database(t)
 	ant, bee := newMachine(t, "ant", dsn), newMachine(t, "bee", dsn)
-	if err := os.WriteFile(filepath.Join(bee.dir, "config/belay/config.toml"), []byte("max_retries = 1\n[fleet]\nallow = [\"generic\"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bee.dir, "config/belay/config.toml"), []byte("max_retries = 1\n[fleet]\nallow = [\"generic\"]\n"), 0o600))
 	bee.work(1)
 	os.WriteFile(filepath.Join(ant.dir, "tasks.txt"), []byte("hello\n"), 0o600)
 	starts := filepath.Join(ant.dir, "starts")

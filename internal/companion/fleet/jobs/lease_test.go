@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A machine that was frozen finds that its job was given to another one. Its own result does not count, and there is one.
@@ -128,9 +129,7 @@ func TestKey_OtherMachines(t *testing.T) {
 	}
 	key := func(m *machine) string { return filepath.Join(m.dir, "config/belay/fleet.key") }
 	data, err := os.ReadFile(key(f.ant))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	os.WriteFile(key(f.bee), data, 0o600)
 	for content, want := range map[string]string{"": "the jobs of this fleet are encrypted, and there is no key in " + key(f.cow), strings.Repeat("0a", 32) + "\n": "the key on this machine is not the key of this fleet", "nonsense\n": key(f.cow)} {
 		if os.Remove(key(f.cow)); content != "" {

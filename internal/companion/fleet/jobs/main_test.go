@@ -19,6 +19,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/internal/version"
 )
 
@@ -93,9 +94,7 @@ func newMachine(t testing.TB, name, dsn string) *machine {
 	m := &machine{t: t, name: name, dir: t.TempDir(), net: fleettest.Forward(t, dsn), err: &lockedBuffer{}}
 	m.dsn = m.net.DSN()
 	for _, dir := range []string{"home", "config/belay", "state"} {
-		if err := os.MkdirAll(filepath.Join(m.dir, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(m.dir, dir), 0o700))
 	}
 	m.allow(`["generic"]`)
 	return m
@@ -106,9 +105,7 @@ func (m *machine) pace(n int) { m.more = append(m.more, fmt.Sprintf("BELAY_TEST_
 
 // allow says what jobs may do on this machine.
 func (m *machine) allow(list string) {
-	if err := os.WriteFile(filepath.Join(m.dir, "config/belay/config.toml"), []byte("[fleet]\nallow = "+list+"\n"), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, os.WriteFile(filepath.Join(m.dir, "config/belay/config.toml"), []byte("[fleet]\nallow = "+list+"\n"), 0o600))
 }
 
 func (m *machine) env() []string {
@@ -137,9 +134,7 @@ func (m *machine) start(args ...string) *call {
 	c := &call{t: m.t, cmd: m.command(args...), out: &lockedBuffer{}}
 	c.cmd.Stdout, c.cmd.Stderr = c.out, c.out
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, c.cmd.Start())
 	c.late = time.AfterFunc(2*patience, func() { c.cmd.Process.Signal(syscall.SIGQUIT) })
 	return c
 }
@@ -180,9 +175,7 @@ func (m *machine) work(n int, flags ...string) {
 	cmd := exec.Command(path+"d", append([]string{"--for", version.Pair(), "--belay", path, "fleet join", "--name=" + m.name, fmt.Sprintf("--workers=%d", n)}, append(flags, "--")...)...)
 	cmd.Env, cmd.Dir, cmd.Stderr = m.env(), m.dir, m.err
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, cmd.Start())
 	m.cmd = cmd
 	m.t.Cleanup(func() { m.signal(syscall.SIGCONT); m.stop(syscall.SIGKILL) })
 }
@@ -234,9 +227,7 @@ func readResults(t testing.TB, path string) (list []line) {
 func eachResult(t testing.TB, path string, each func(line)) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for in := json.NewDecoder(f); ; {
 		var l line

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A machine that cannot begin jobs, as one whose disk is full, leaves them to others. It used to fail them, one after the other, as fast as it got them. What others do then is
@@ -26,9 +27,7 @@ func TestBatch_MachineCannotBegin(t *testing.T) {
 		t.Fatalf("exit code %d: %s\n%s", code, out, bee.err)
 	}
 	jobs := filepath.Join(bee.dir, "state/fleet/jobs")
-	if err := os.RemoveAll(jobs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(jobs))
 	fleettest.Put(t, bee.dir, "state/fleet/jobs", "not a directory")
 
 	out, code := ant.run("batch", "--fleet", "-j1", "tasks.txt", "-o", "alone.jsonl", "--", "cat")

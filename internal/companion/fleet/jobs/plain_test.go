@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // With claude:plain, a job has claude run no command and read no file, whatever it is told and the service asks for. By itself claude runs echo without being allowed to, and reads what a prompt
@@ -34,9 +35,7 @@ func TestPlain_Claude(t *testing.T) {
 		t.Fatal(sessions, err)
 	}
 	data, err := os.ReadFile(sessions[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if text := string(data); strings.Contains(text, "the-content") || !strings.Contains(text, "No such tool available: Bash") {
 		t.Errorf("%s", text)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // encrypted is a farm whose machines have the fleet's key.
@@ -20,9 +21,7 @@ func encrypted(t *testing.T) *farm {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	data, err := os.ReadFile(filepath.Join(f.ant.dir, "config/belay/fleet.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, m := range []*machine{f.bee, f.cow} {
 		fleettest.Put(t, m.dir, "config/belay/fleet.key", string(data))
 	}

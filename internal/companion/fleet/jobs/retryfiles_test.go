@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A task whose files are not found fails by itself, also if it is the only one that a batch which is continued has left. The batch used to wait for it without end, since
@@ -25,9 +26,7 @@ func TestBatch_FilesOfALaterTask(t *testing.T) {
 		cmd := ant.command(append(append([]string{"batch", "--fleet"}, flags...), "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", "true")...)
 		var out lockedBuffer
 		cmd.Stdout, cmd.Stderr = &out, &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		late := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		late.Stop()

@@ -12,14 +12,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The rights that docs/fleet.md names are enough: for a machine that takes part, works and submits, and for one that only looks. That one is refused all else.
 func TestRoles(t *testing.T) {
 	docs, err := os.ReadFile("../../../../docs/fleet.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(docs), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("docs/fleet.md has %d pieces of SQL", len(blocks))
@@ -67,9 +66,7 @@ func TestRoles(t *testing.T) {
 		"passerby": {"select * from belay.gate", "select * from belay.job", "select nextval('belay.generation')", "insert into belay.gate (key, machine) values ('x', 'eye')", "create schema mine"},
 	} {
 		conn, err := pgx.Connect(t.Context(), strings.Replace(dsn, "user=belay", "user="+role, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, sql := range statements {
 			if _, err := conn.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "permission denied") {
 				t.Errorf("%s: %s: %v", role, sql, err)
@@ -113,9 +110,7 @@ func TestNotes_OfStrangers(t *testing.T) {
 		t.Fatalf("it does not begin: %s%s", one.out, bee.err)
 	}
 	conn, err := pgx.Connect(t.Context(), strings.Replace(dsn, "user=belay", "user=stranger", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close(t.Context())
 	for _, note := range [][2]string{
 		{"belay.river_control", `{"action":"cancel","job_id":1,"queue":"jobs"}`},

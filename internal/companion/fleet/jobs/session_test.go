@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // office is a farm in which the real claude works on jobs, for one service that follows a script.
@@ -29,9 +30,7 @@ func openOffice(t *testing.T, script string) *office {
 	o := &office{farm: newFarm(t, fleettest.Database(t)), tools: t.TempDir()}
 	tool := "touch DIR/$$; until test -e DIR/go; do timeout 1 tail -f /dev/null; done"
 	api, err := rehearse.Options{Dir: t.TempDir()}.Start(strings.ReplaceAll(script, "TOOL", strings.ReplaceAll("bash: `"+tool+"`", "DIR", o.tools)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { api.Close() })
 	o.api = api
 	for _, m := range []*machine{o.ant, o.bee, o.cow} {

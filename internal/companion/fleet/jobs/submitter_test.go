@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // bench is a worker that opens jobs and does not run them, in a fleet with a key.
@@ -26,9 +27,7 @@ func newBench(t *testing.T) *bench {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	b := &bench{testBatch: newTestBatch(t)}
 	key, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.client.Key = key
 	b.w = &Worker{Store: b.client.Store, Machine: "bee", Key: key, Dir: filepath.Join(t.TempDir(), "jobs"), Say: func(string) {}, Allow: Allow{Profiles: []string{anyCommand}, Restrict: config.ForJob}}
 	b.submitters()
@@ -50,9 +49,7 @@ func (b *bench) keyFor(name string) (key *Key) {
 	if err == nil {
 		key, err = ReadKey(path)
 	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	return key
 }
 
@@ -60,18 +57,14 @@ func (b *bench) keyFor(name string) (key *Key) {
 func (b *bench) claimed(task string) *attempt {
 	b.t.Helper()
 	a := &attempt{key: b.w.Key, claimed: claimed{batch: "b", task: task, hash: "h"}}
-	if err := b.client.Store.Pool.QueryRow(b.t.Context(), "select id, attempt, needs, payload from belay.job where task = $1", task).Scan(&a.job, &a.attempt, &a.needs, &a.payload); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, b.client.Store.Pool.QueryRow(b.t.Context(), "select id, attempt, needs, payload from belay.job where task = $1", task).Scan(&a.job, &a.attempt, &a.needs, &a.payload))
 	return a
 }
 
 // list is the list of submitters in PostgreSQL.
 func (b *bench) list() (text string) {
 	b.t.Helper()
-	if err := b.client.Store.Pool.QueryRow(b.t.Context(), selectSubmitters).Scan(&text); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, b.client.Store.Pool.QueryRow(b.t.Context(), selectSubmitters).Scan(&text))
 	return text
 }
 
@@ -86,9 +79,7 @@ func TestSubmitters_Withdrawn(t *testing.T) {
 	}
 	before := b.list()
 	owner := &Submitters{Store: b.client.Store, Key: b.w.Key, Path: filepath.Join(t.TempDir(), SubmittersFile)}
-	if err := owner.Remove(t.Context(), "ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, owner.Remove(t.Context(), "ann"))
 	refused := func(when string) {
 		t.Helper()
 		a := b.claimed("a")
@@ -159,9 +150,7 @@ func TestSubmitters_CannotReadOrForge(t *testing.T) {
 	// Bob names ann in what he seals, and a submitter that there is not.
 	for _, as := range []*Submitter{ann.submitter, {ID: "00", Name: "eve"}} {
 		forger, err := newKey(bob.secret, as)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b.client.Key = forger
 		b.submit(false, as.Name)
 		if _, err := b.w.job(t.Context(), b.claimed(as.Name)); !errors.Is(err, ErrKey) {
@@ -175,9 +164,7 @@ func TestSubmitters_CannotReadOrForge(t *testing.T) {
 		d.client.Key = key
 		d.submit(false, "a")
 		forged, err := bob.seal([]byte(`{"machine":"evil"}`), "b", "a", "h")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b.sql("update belay.job set state = 'over', ended = now(), result = $1", forged)
 		d.results(t.Context())
 		if said := d.reports(); strings.Contains(said, "evil") || !strings.Contains(said, "cannot read the result") {
@@ -194,13 +181,9 @@ func TestSubmitters_CannotReadOrForge(t *testing.T) {
 // Who has submitted a job is among the tags of its run, and what a job says of that itself is not.
 func TestSubmitters_Tag(t *testing.T) {
 	fleet, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ann, err := fleet.ofSubmitter(&Submitter{ID: "1", Name: "ann"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	many := map[string]string{}
 	for i := range 20 {
 		many["t"+string(rune('a'+i))] = "x"

@@ -16,15 +16,14 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // printed is what belay run prints, with a text in it.
 func printed(t *testing.T, text string) []byte {
 	t.Helper()
 	quoted, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return []byte(`{"schema_version":1,"id":"r","success":true,"result":` + string(quoted) + `,"errors":["a \"result\":\"b\""],"usage":{"total_cost_usd":0.5},"tags":{"result":"x"}}` + "\n")
 }
 
@@ -63,15 +62,11 @@ func TestText_InParts(t *testing.T) {
 	t.Parallel()
 	d := newTestBatch(t)
 	key, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.client.Key = key
 	d.submit(false, "a")
 	var id int64
-	if err := d.client.Store.Pool.QueryRow(t.Context(), "update belay.job set state = 'running', machine = 'bee', river = 1 returning id").Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.client.Store.Pool.QueryRow(t.Context(), "update belay.job set state = 'running', machine = 'bee', river = 1 returning id").Scan(&id))
 	text := strings.Repeat("0123456789abcdef", 3<<16) + "end" // 3 MiB
 	dir := folder{t.TempDir()}
 	r := newResult(t, key, dir)
@@ -83,17 +78,13 @@ func TestText_InParts(t *testing.T) {
 	if err == nil {
 		sealed, err = key.seal(sealed, "b", "a", "h")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	bee := newBatcher(d.client.Store, "bee", func(error) {})
 	made := func(job int64) bool {
 		w := request[report, bool]{report{fence: fence{job, 1}, result: sealed, text: dir.text()}, make(chan bool, 1)}
 		list := []request[report, bool]{w}
 		for range 10 {
-			if err := bee.make(t.Context(), new([]request[claimRequest, claim]), &list); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, bee.make(t.Context(), new([]request[claimRequest, claim]), &list))
 		}
 		return <-w.answer
 	}
@@ -155,9 +146,7 @@ func TestText_OlderSubmitter(t *testing.T) {
 		dir := folder{t.TempDir()}
 		r := newResult(t, nil, dir)
 		r.Write(whole)
-		if err := r.close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.close())
 		o := &fleetpipe.Outcome{Text: &fleetpipe.Text{Before: r.before, After: r.after, Mark: "m", Parts: r.parts}}
 		err := new(Worker).join(&attempt{claimed: claimed{batch: "b", task: "a", hash: "h"}}, dir, o, most)
 		switch {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/fleetpipe"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A session continues only in the directory that it knows, as it has left it.
@@ -17,9 +18,7 @@ func TestPrepare_Session(t *testing.T) {
 		a := &attempt{claimed: claimed{fence: fence{1, 1}, session: session}}
 		a.setBegun()
 		dir, err := w.prepare(t.Context(), a, job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return dir, a
 	}
 	first, a := prepare("")
@@ -27,9 +26,7 @@ func TestPrepare_Session(t *testing.T) {
 		t.Errorf("it is %s", a.begun)
 	}
 	file := filepath.Join(first, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	if dir, a := prepare("s"); dir != first || a.begun != "resumed" || a.session != "s" {
 		t.Errorf("%s, not %s: %+v", dir, first, a.claimed)
 	} else if _, err := os.Stat(file); err != nil {

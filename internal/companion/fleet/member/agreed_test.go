@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A reset that was made while the member was down counts, on this machine and on others. It used to be undone when the machine joined again.
@@ -28,9 +29,7 @@ func TestMember_ResetWhileAway(t *testing.T) {
 		a.change(key, func(s gate.State, now time.Time) gate.State { return s.Opened(now, time.Time{}, "broken") })
 		eventually(t, "bee knows of "+key, func() bool { return b.gate(key).Breaker.Phase == breaker.Open })
 	}
-	if err := b.leave(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.leave())
 	b.change("here", reset)
 	b.change("open here", reset)
 	a.change("there", reset)
@@ -67,13 +66,9 @@ func TestMember_AllIsLost(t *testing.T) {
 		m.says("out of reach")
 	}
 	address, err := store.ParseAddress(dsn, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	db, err := store.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer db.Close()
 	if _, _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // shipVar makes the test binary a process that ships the log of the state directory it names, until it is killed.
@@ -53,18 +54,12 @@ func shipForever(dir, dsn string) {
 func open(t testing.TB, dsn string) (*store.Store, store.Identity) {
 	t.Helper()
 	a, err := store.ParseAddress(dsn, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := store.Open(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(s.Close)
 	id, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, id
 }
 
@@ -134,18 +129,14 @@ func (s *state) files() map[string]string {
 func shipped(t testing.TB, s *store.Store) map[string]string {
 	t.Helper()
 	positions, err := s.LogPositions(t.Context(), "ant")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := map[string]string{}
 	for _, p := range positions {
 		var lines [][]byte
 		end := p.Position
 		for p.Position = 0; p.Position < end; {
 			list, to, err := s.LogLines(t.Context(), []store.LogPosition{p}, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, l := range list[0] {
 				lines = append(lines, l.Text)
 			}
@@ -208,9 +199,7 @@ func TestShip(t *testing.T) {
 		data, _ := os.ReadFile(s.log())
 		lines := bytes.SplitAfter(data, []byte("\n"))
 		lines[3] = []byte(strings.Replace(string(lines[3]), `"p"`, `"quince"`, 1))
-		if err := os.WriteFile(s.log(), bytes.Join(lines[:5], nil), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(s.log(), bytes.Join(lines[:5], nil), 0o600))
 		ship(5)
 		ship(0)
 		same(t, s, fleet)
@@ -291,13 +280,9 @@ func TestShip_ExactlyOnce(t *testing.T) {
 	}
 	defer server.Close()
 	address, err := store.ParseAddress(server.DSN("postgres"), os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made, err := store.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, _, err := made.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -311,9 +296,7 @@ func TestShip_ExactlyOnce(t *testing.T) {
 		shippers[i] = exec.Command(os.Args[0])
 		shippers[i].Env = append(os.Environ(), shipVar+"="+s.dir, shipDSN+"="+network.DSN(), fmt.Sprintf("%s=%d", shipGeneration, id.Generation), "GORACE=atexit_sleep_ms=0")
 		shippers[i].Stderr = os.Stderr
-		if err := shippers[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, shippers[i].Start())
 	}
 	kill := func(i int) {
 		shippers[i].Process.Kill()
@@ -362,9 +345,7 @@ func TestShip_ExactlyOnce(t *testing.T) {
 			if happened["restarted"] <= moved/2 { // a start takes a while
 				what = "restarted"
 				server.Stop([]syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT, syscall.SIGINT}[random.IntN(3)])
-				if err := server.Resume(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, server.Resume())
 			}
 		}
 		happened[what]++
@@ -385,19 +366,13 @@ func TestShip_ExactlyOnce(t *testing.T) {
 func TestMember_Log(t *testing.T) {
 	dsn := fleettest.Database(t)
 	m := newMachine(t, dsn, "ant")
-	if err := m.state.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.state.Prepare())
 	s := &state{TB: t, dir: m.state.Dir}
 	s.run(2)
 	address, err := store.ParseAddress(dsn, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fleet, err := store.Open(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer fleet.Close()
 	lines := func(n int) {
 		t.Helper()

@@ -22,6 +22,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/faulttest"
 	statedir "github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // patience is how long anything may take that takes a moment on an idle machine.
@@ -80,9 +81,7 @@ func (m *machine) start() {
 		dsn = strings.Replace(dsn, "user=belay", "user="+m.role, 1)
 	}
 	address, err := store.ParseAddress(dsn, os.Getenv)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop, m.ended = stop, make(chan error, 1)
 	one := &member.Member{Name: m.name, State: m.state, Address: address, Version: "test", Say: m.say}
@@ -141,9 +140,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 func (m *machine) gate(key string) gate.State {
 	m.t.Helper()
 	s, err := m.state.Gates().Load(key)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return s
 }
 
@@ -151,9 +148,7 @@ func (m *machine) gate(key string) gate.State {
 func (m *machine) change(key string, change func(gate.State, time.Time) gate.State) {
 	m.t.Helper()
 	now := time.Now()
-	if err := m.state.Gates().Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, m.state.Gates().Update(key, now, func(s gate.State) gate.State { return change(s, now) }))
 }
 
 func (m *machine) hold(key string, d time.Duration) {
@@ -167,9 +162,7 @@ func (m *machine) held(key string) bool { return m.gate(key).Hold.Live(time.Now(
 func (m *machine) command(args ...string) *exec.Cmd {
 	m.t.Helper()
 	path, err := belay()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	cmd := exec.Command(path, args...)
 	cmd.Dir = m.t.TempDir()
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "BELAY_") || strings.HasPrefix(e, "XDG_") }),

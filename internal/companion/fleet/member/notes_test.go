@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // stranger makes a role that may connect to the database of a machine and has no other right, and returns what it says with pg_notify.
@@ -21,9 +22,7 @@ func stranger(t *testing.T, m *machine) (notify func(channel, payload string)) {
 	server := fleettest.Shared(t)
 	server.Exec(t, "postgres", "do $$ begin create role stranger login; exception when duplicate_object or unique_violation then null; end $$")
 	conn, err := pgx.Connect(t.Context(), strings.Replace(m.net.DSN(), "user=belay", "user=stranger", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	if _, err := conn.Exec(t.Context(), "update belay.gate set state = null"); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Fatalf("the stranger may do too much: %v", err)
@@ -65,9 +64,7 @@ func TestMember_NotesAreNotBelieved(t *testing.T) {
 	eventually(t, "bee knows of the longer hold", func() bool { return b.gate("real").Hold.Reason == "longer" })
 	for _, m := range list {
 		entries, err := m.state.Gates().List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, e := range entries {
 			if e.Key != "real" && e.Key != "later" || !e.State.Hold.Live(time.Now()) {
 				t.Errorf("%s has %s: %+v", m.name, e.Key, e.State)

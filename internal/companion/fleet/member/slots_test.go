@@ -14,15 +14,14 @@ import (
 
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/gatefile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // atOnce is how many runs were under way at the same time at most, by what they have written to a file: b when they begin, e when they end.
 func atOnce(t *testing.T, path string) (most, ran int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := 0
 	for _, word := range strings.Fields(string(data)) {
 		if word == "b" {
@@ -77,9 +76,7 @@ func TestMember_MaxParallelRestart(t *testing.T) {
 	hold := func(m *machine) (end func()) {
 		t.Helper()
 		run := m.command("run", "--quiet", "--gate", "api", "--max-parallel", "2", "--max-wait", "2m", "--", "sh", "-c", "touch "+dir+"/"+m.name+"; exec sleep 300")
-		if err := run.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run.Start())
 		eventually(t, "the run of "+m.name+" starts", func() bool { _, err := os.Stat(dir + "/" + m.name); return err == nil })
 		return sync.OnceFunc(func() {
 			run.Process.Signal(syscall.SIGTERM)
@@ -95,9 +92,7 @@ func TestMember_MaxParallelRestart(t *testing.T) {
 			t.Errorf("%s, a third run starts on %s: %s", when, m.name, out)
 		}
 	}
-	if err := a.leave(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.leave())
 	gatefile.InTouch(a.state.Gates().Dir, time.Now()) // a busy machine may have taken its time
 	third("while the member is away", a)
 	third("while the member of another is away", b)
@@ -145,9 +140,7 @@ func TestMember_MaxParallelCutOff(t *testing.T) {
 	a, b := list[0], list[1]
 	dir := t.TempDir()
 	running := a.command("run", "--quiet", "--gate", "api", "--max-parallel", "2", "--", "sh", "-c", "touch "+dir+"/a; exec sleep 60")
-	if err := running.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, running.Start())
 	defer func() {
 		running.Process.Signal(syscall.SIGTERM)
 		running.Wait()

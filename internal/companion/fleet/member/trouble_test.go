@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // PostgreSQL is cut off, loses everything without a word, is slow, and comes back each time: what was learnt meanwhile on both sides is then known to both, and it was said once
@@ -48,9 +49,7 @@ func TestMember_PostgreSQLRestarts(t *testing.T) {
 		server.Stop(with)
 		key := fmt.Sprint("api", i)
 		list[0].hold(key, time.Hour)
-		if err := server.Resume(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, server.Resume())
 		eventually(t, "bee knows", func() bool { return list[1].held(key) })
 	}
 }
@@ -90,13 +89,9 @@ func TestMember_Copy(t *testing.T) {
 	a.start()
 	a.says("joined")
 	instance, err := os.ReadFile(filepath.Join(a.state.Dir, "fleet-instance"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	os.MkdirAll(other.state.Dir, 0o700)
-	if err := os.WriteFile(filepath.Join(other.state.Dir, "fleet-instance"), instance, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(other.state.Dir, "fleet-instance"), instance, 0o600))
 	other.start()
 	if err := <-other.ended; !errors.Is(err, store.ErrNameTaken) || !strings.Contains(err.Error(), "copy of this state directory") {
 		t.Errorf("%v", err)
@@ -106,9 +101,7 @@ func TestMember_Copy(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 	// One that has died, with the machine that it ran on or without it, is not in the way.
-	if err := a.leave(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.leave())
 	other.start()
 	other.says("joined")
 }
@@ -145,13 +138,9 @@ func TestMember_DrainAndRemove(t *testing.T) {
 	t.Parallel()
 	m := join(t, "ant")[0]
 	address, err := store.ParseAddress(m.net.DSN(), os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := store.Open(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	if err := s.Remove(t.Context(), "ant"); err == nil || !strings.Contains(err.Error(), "belay fleet drain ant") {
 		t.Errorf("%v", err)
@@ -159,9 +148,7 @@ func TestMember_DrainAndRemove(t *testing.T) {
 	if err := s.Drain(t.Context(), "bee"); err == nil || !strings.Contains(err.Error(), "belay fleet status") {
 		t.Errorf("%v", err)
 	}
-	if err := s.Drain(t.Context(), "ant"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Drain(t.Context(), "ant"))
 	if err := <-m.ended; err != nil {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -50,12 +51,8 @@ func TestParseAddress_PassFile(t *testing.T) {
 	}
 	write := func(name string, mode os.FileMode) string {
 		path := filepath.Join(home, name)
-		if err := os.WriteFile(path, []byte("db:5432:belay:belay:plum\n"), mode); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("db:5432:belay:belay:plum\n"), mode))
+		must.OK(t, os.Chmod(path, mode))
 		return path
 	}
 	own, other := write(".pgpass", 0o600), write("other +pass", 0o644)
@@ -77,16 +74,12 @@ func TestParseAddress_PassFile(t *testing.T) {
 		{name: "NotThere", dsn: "host=db user=belay dbname=belay", env: "PGPASSFILE", value: filepath.Join(home, "none")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := os.Chmod(own, c.mode); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(own, c.mode))
 			if c.env != "" {
 				t.Setenv(c.env, c.value)
 			}
 			a, err := store.ParseAddress(c.dsn, os.Getenv)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if a.Password() != c.password {
 				t.Errorf("password %q", a.Password())
 			}

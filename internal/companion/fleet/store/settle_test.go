@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Behind a pooler that gives each transaction another connection, notes would be lost without a word: it is refused by a sentence that says what to do, and nothing that was set is
@@ -28,9 +29,7 @@ func TestConnect_Pooler(t *testing.T) {
 				var others []*pgx.Conn
 				for range busy {
 					conn, err := pgx.Connect(ctx, through+" default_query_exec_mode=simple_protocol")
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					defer conn.Close(ctx)
 					others = append(others, conn)
 				}
@@ -52,18 +51,12 @@ func TestConnect_Pooler(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer s.Close()
 				listener, err := s.Listener(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer listener.Close(ctx)
-				if err := s.Leave(ctx, join(t, s)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.Leave(ctx, join(t, s)))
 				if note, err := listener.WaitForNotification(ctx); err != nil || store.ParseNote(note.Payload).Kind != store.NoteMachine {
 					t.Errorf("%v %v", note, err)
 				}
@@ -76,8 +69,6 @@ func TestConnect_Pooler(t *testing.T) {
 func join(t *testing.T, s *store.Store) store.Identity {
 	t.Helper()
 	id, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return id
 }

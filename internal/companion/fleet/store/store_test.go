@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 func TestMain(m *testing.M) { fleettest.Main(m) }
@@ -22,9 +23,7 @@ func TestMain(m *testing.M) { fleettest.Main(m) }
 func at(t *testing.T, dsn string) *store.Address {
 	t.Helper()
 	a, err := store.ParseAddress(dsn, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 
@@ -54,14 +53,10 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("they found versions %v, not %v", versions, want)
 	}
 	s, err := store.Open(t.Context(), at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	var tables []string
-	if err := s.Pool.QueryRow(t.Context(), "select array_agg(table_name::text order by table_name) from information_schema.tables where table_schema = 'belay'").Scan(&tables); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Pool.QueryRow(t.Context(), "select array_agg(table_name::text order by table_name) from information_schema.tables where table_schema = 'belay'").Scan(&tables))
 	for _, name := range []string{"machine", "gate", "slot", "budget", "budget_share", "log_position", "log_line", "river_job", "river_migration"} {
 		if !slices.Contains(tables, name) {
 			t.Errorf("there is no table %s in %v", name, tables)
@@ -76,9 +71,7 @@ func TestMigrate(t *testing.T) {
 func TestOpen_OtherVersions(t *testing.T) {
 	dsn := fleettest.Database(t)
 	s, err := store.Open(t.Context(), at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	change := func(sql string) {
 		if _, err := s.Pool.Exec(t.Context(), sql); err != nil {
@@ -120,9 +113,7 @@ func TestConnect_SaysWhatIsWrong(t *testing.T) {
 func TestJoin_OtherProcess(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), at(t, fleettest.Database(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	id := join(t, s)
 	if again := join(t, s); again.Generation == id.Generation { // it has died
@@ -131,9 +122,7 @@ func TestJoin_OtherProcess(t *testing.T) {
 		id = again
 	}
 	conn, err := s.MemberListener(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close(context.Background())
 	again, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}, Generation: id.Generation})
 	if err != nil {
@@ -166,9 +155,7 @@ func TestConnect_FunctionsOfOthers(t *testing.T) {
 	dsn := fleettest.Database(t)
 	fleettest.Shared(t).Exec(t, dsn[strings.LastIndex(dsn, "=")+1:], `create function public.hashtextextended(text, integer) returns bigint language plpgsql as 'begin raise exception ''called''; end'`)
 	s, err := store.Open(t.Context(), at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	if _, ok, err := s.LeaseSlot(t.Context(), join(t, s), "api", 1, -1); !ok || err != nil {
 		t.Errorf("%v %v", ok, err)
@@ -181,19 +168,13 @@ func TestConnect_SilentInATransaction(t *testing.T) {
 	dsn := fleettest.Database(t)
 	network := fleettest.Forward(t, dsn)
 	ant, err := store.Open(t.Context(), at(t, network.DSN()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer ant.Close()
 	bee, err := store.Open(t.Context(), at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer bee.Close()
 	silent, err := ant.Pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer silent.Rollback(context.Background())
 	const lock = "select pg_advisory_xact_lock(1)"
 	if _, err := silent.Exec(t.Context(), lock); err != nil {

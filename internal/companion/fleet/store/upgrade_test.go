@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // The tables of an older Belay are upgraded while its members are at work: none of what they do fails, and nothing that they have written is lost. A member of this
@@ -23,13 +24,9 @@ func TestMigrate_WhileMembersRun(t *testing.T) {
 	defer cancel()
 	dsn := fleettest.Empty(t)
 	s, err := store.Connect(ctx, at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
-	if err := s.MigrateTo(ctx, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.MigrateTo(ctx, 1))
 	if _, err := store.Open(ctx, at(t, dsn)); !errors.Is(err, store.ErrOlder) || !strings.Contains(err.Error(), "belay fleet init") {
 		t.Fatalf("%v", err)
 	}
@@ -39,18 +36,12 @@ func TestMigrate_WhileMembersRun(t *testing.T) {
 	for _, name := range []string{"ant", "bee"} {
 		// A connection of its own, as that of an older Belay: Open would refuse it.
 		db, err := store.Connect(ctx, at(t, dsn))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer db.Close()
 		id, err := db.Join(ctx, store.Machine{Name: name, Instance: name, Labels: []string{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		conn, err := db.Listener(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer conn.Close(context.Background())
 		members.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
@@ -95,9 +86,7 @@ func TestMigrate_WhileMembersRun(t *testing.T) {
 	cancel()
 	members.Wait()
 	again, err := store.Open(t.Context(), at(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer again.Close()
 	if list, err := again.Gates(t.Context()); err != nil || len(list) != 20 {
 		t.Errorf("%d gates are left: %v", len(list), err)
