@@ -50,7 +50,7 @@ func runsEach() int {
 	if os.Getenv("BELAY_TEST_SOAK") != "" {
 		return 100
 	}
-	return 25
+	return 10
 }
 
 // Sixteen processes at a time, or as many as make soak wants, with many runs each: no line is lost, none is torn.

@@ -52,7 +52,7 @@ func (r *run) settled() {
 func TestRecord_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	writers := writers(t)
-	each := 25
+	each := 10
 	if os.Getenv("BELAY_TEST_FULL") != "" {
 		each = 200
 	}
