@@ -79,22 +79,6 @@ func TestCodex_ResumeEphemeral(t *testing.T) {
 	})
 }
 
-// Over attempts that failed, were stopped and went on, usage is what the API has charged.
-func TestCodex_UsageOverAllAttempts(t *testing.T) {
-	codex.Each(t, false, func(t *testing.T, version string) {
-		s := codex.New(t, version, `tool(bash: "echo 1", in=101, out=11, cache-read=40), overloaded-mid, tool(bash: "echo 2", in=103, out=13), hang, 200(in=107, out=17)`)
-		r := s.Belay(append([]string{"--stall-timeout", "30s"}, soon...), codexWork("say hi"))
-		r.Exits(0)
-		r.Is("", 3)
-		s.Asked(5)
-		input, output := charged(s)
-		r.Used(input, output)
-		if input != 351 || output != 41 {
-			t.Errorf("the API has charged %d and %d", input, output)
-		}
-	})
-}
-
 // A session that does not exist is not found, however it was asked for: codex begins another one without a word.
 func TestCodex_ResumeNothing(t *testing.T) {
 	codex.Each(t, true, func(t *testing.T, version string) {
