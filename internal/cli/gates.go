@@ -139,10 +139,7 @@ func writeGates(w io.Writer, gates []overview.Gate) error {
 	var rows [][]term.Piece
 	now := time.Now()
 	for _, e := range gates {
-		state, since, until, reason := overview.Columns(e.State, now)
-		if e.Full {
-			state, reason = "full", overview.AllTaken()
-		}
+		state, since, until, reason := e.Columns(now)
 		rows = append(rows, term.Cells(e.Key, term.Styled(gateStyle(&e, now), state), clock(since), clock(until), len(e.Waiting), reason))
 	}
 	return term.Table(w, gateTable, rows)

@@ -133,10 +133,7 @@ func fleetGatesCommand(ctx context.Context, from caller, args *arguments) (int, 
 		day := (&question{now: now}).clock
 		var rows [][]term.Piece
 		for _, g := range gates {
-			state, since, until, reason := overview.Columns(g.State, now)
-			if g.Full {
-				state, reason = "full", overview.AllTaken()
-			}
+			state, since, until, reason := g.Columns(now)
 			rows = append(rows, term.Cells(g.Key, state, orNone(since, day), orNone(until, day), len(g.Waiting), machinesOf(g.Waiting), oneLine(reason, 200)))
 		}
 		return fleetList(from, args, gates, message.GatesHealthy(), fleetGateTable, rows)

@@ -231,11 +231,8 @@ func (t *topSource) lookForLeft() {
 
 func topGate(g overview.Gate, now time.Time) top.Gate {
 	shown := top.Gate{Key: g.Key, Full: g.Full}
-	shown.State, shown.Since, shown.Until, shown.Reason = overview.Columns(g.State, now)
+	shown.State, shown.Since, shown.Until, shown.Reason = g.Columns(now)
 	shown.Closed = g.Closed(now)
-	if g.Full {
-		shown.State, shown.Reason = "full", overview.AllTaken()
-	}
 	for _, w := range g.Waiting {
 		shown.Waiting = append(shown.Waiting, fmt.Sprintf("%s (%s)", shortID(w.ID), w.Command))
 	}

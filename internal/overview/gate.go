@@ -94,6 +94,15 @@ func Columns(s gate.State, now time.Time) (state string, since, until time.Time,
 	return "closed", time.Time{}, time.Time{}, ""
 }
 
+// Columns is the same for a gate whose slots may be taken.
+func (g *Gate) Columns(now time.Time) (state string, since, until time.Time, reason string) {
+	state, since, until, reason = Columns(g.State, now)
+	if g.Full {
+		state, reason = "full", AllTaken()
+	}
+	return state, since, until, reason
+}
+
 // Closed reports whether nothing may start through the gate now.
 func (g *Gate) Closed(now time.Time) bool {
 	return g.Full || g.State.Hold.Live(now) || g.State.Breaker.At(breaker.Settings{}, now) == breaker.Open

@@ -113,10 +113,7 @@ func newRun(r supervise.Record, detached bool) Run {
 // NewGate is how a gate stands now.
 func NewGate(g overview.Gate) Gate {
 	now := time.Now()
-	state, since, until, reason := overview.Columns(g.State, now)
-	if g.Full {
-		state, reason = "full", overview.AllTaken()
-	}
+	state, since, until, reason := g.Columns(now)
 	if g.Waiting == nil {
 		g.Waiting = []overview.Waiter{}
 	}
