@@ -223,7 +223,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 	if err != nil {
 		return nil, err
 	}
-	runner.Starter = &r.starter
+	runner.Starter = r.starter
 	runner.Project = r.project(c.dir)
 	runner.Task = engine.Task{Batch: r.results, ID: job.Task.ID, Line: job.Task.Line}
 	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {

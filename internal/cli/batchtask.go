@@ -47,7 +47,7 @@ type taskRunner struct {
 
 	looked bool // at the command of a task that says nothing but what it asks
 
-	starter taskStarter
+	starter engine.Supervised
 	state   *state.State    // prepared for all tasks; nil if each has to see for itself
 	rows    *supervise.Rows // of plain commands
 	results string          // as an absolute path
