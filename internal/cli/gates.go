@@ -50,7 +50,14 @@ is healthy. Details: docs/gate.md`,
 		if handed, err := fleet.handOver(cmd, belayd.FleetGates, asJSON); handed {
 			return err
 		}
-		return showGates(cmd.OutOrStdout(), asJSON)
+		gates, err := listGates()
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return term.JSONLines(cmd.OutOrStdout(), gates)
+		}
+		return writeGates(cmd.OutOrStdout(), gates)
 	}
 	cmd.AddCommand(newGatesReset(), newGatesHold(), newGatesOpen(), newGatesWatch())
 	return cmd
@@ -119,17 +126,6 @@ func listGates() ([]overview.Gate, error) {
 	}
 	gates, err := overview.Gates(s)
 	return gates, fail(err)
-}
-
-func showGates(w io.Writer, asJSON bool) error {
-	gates, err := listGates()
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return term.JSONLines(w, gates)
-	}
-	return writeGates(w, gates)
 }
 
 func writeGates(w io.Writer, gates []overview.Gate) error {

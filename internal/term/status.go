@@ -196,7 +196,7 @@ func (s *Screen) draw(text func(columns int) string) {
 	}
 	room := width - 1 - printable.Width(s.Prefix) // the last column stays free: some terminals wrap once it is used
 	line := printable.CutEnd(printable.Line(text(room)), room, ellipsis())
-	shown := s.dim(s.Prefix) + line
+	shown := s.palette.Paint(Faint, s.Prefix) + line
 	io.WriteString(s.w, s.eraseWrapped(width)+s.inPlaceSequence(shown))
 	s.drawn = printable.Width(s.Prefix) + printable.Width(line)
 }

@@ -21,10 +21,10 @@ const Beat = 60 * time.Second
 
 // Screen is where Belay writes its messages.
 type Screen struct {
-	w     io.Writer
-	tty   bool
-	dumb  bool // it is a terminal on which nothing can be redrawn
-	color bool
+	w       io.Writer
+	tty     bool
+	dumb    bool // it is a terminal on which nothing can be redrawn
+	palette Palette
 	// Prefix stands before every line.
 	Prefix string
 	// Rewrite changes a line before it is written, for a log in which some texts have a meaning; nil leaves it as it is.
@@ -44,7 +44,7 @@ func New(w io.Writer) *Screen {
 	if s.tty = s.tty && !s.dumb; s.tty {
 		s.inPlace = newTerminal(stdio.FileOf(w))
 	}
-	s.color = Colored(s.tty)
+	s.palette = Palette{Colored(s.tty)}
 	return s
 }
 
@@ -73,15 +73,8 @@ func (s *Screen) Line(format string, args ...any) {
 	if s.Rewrite != nil {
 		text = s.Rewrite(text)
 	}
-	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), text)
+	fmt.Fprintf(s.w, "%s%s\n", s.palette.Paint(Faint, s.Prefix), text)
 	s.cursor = cursorAtStart
-}
-
-func (s *Screen) dim(text string) string {
-	if s.color {
-		return "\x1b[2m" + text + "\x1b[0m"
-	}
-	return text
 }
 
 // Countdown shows the time that is left until a moment, until stop is called: in one line that is redrawn in place, or in a line a minute.
