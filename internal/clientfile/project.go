@@ -1,7 +1,6 @@
 package clientfile
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,12 +78,10 @@ func firstLine(path string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := safefile.OpenRegular(path)
+	text, err := safefile.ReadRegular(path, 4096)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, 4096))
 	line, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimSuffix(line, "\r")
 }
