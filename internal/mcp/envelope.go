@@ -39,81 +39,62 @@ func (e *envelope) isRequest() bool  { return e.valid && e.method != nil && e.id
 func (e *envelope) isNotice() bool   { return e.valid && e.method != nil && e.id == nil }
 func (e *envelope) isResponse() bool { return e.valid && e.method == nil && e.id != nil }
 
-type field byte
-
-const (
-	other field = iota
-	fieldVersion
-	fieldID
-	fieldMethod
-	fieldParams
-	fieldResult
-	fieldError
-	fieldName
-	fieldURI
-	fieldToken
-	fieldRequest
-	fieldCursor
-	fieldResumed
-	fieldMeta
-	fieldModern
-	fieldListener
-	fieldArguments
-	fieldIsError
-)
+// field is what a key means in an object.
+type field struct {
+	inner place // the object that its value may be, of which keys matter too
+	args  bool  // its value are the arguments of a tool
+	// note keeps its value, which stands there in the line. nil stands for an object or an array.
+	note func(s *scanner, value []byte, at span)
+}
 
 // fields are what the keys of an object mean.
 var fields = [...]map[string]field{
-	inMessage: {"jsonrpc": fieldVersion, "id": fieldID, "method": fieldMethod, "params": fieldParams, "result": fieldResult, "error": fieldError},
-	inParams: {"name": fieldName, "arguments": fieldArguments, "uri": fieldURI, "progressToken": fieldToken, "requestId": fieldRequest,
-		"cursor": fieldCursor, "requestState": fieldResumed, "inputResponses": fieldResumed, "_meta": fieldMeta},
-	inMeta: {"progressToken": fieldToken, "io.modelcontextprotocol/protocolVersion": fieldModern,
-		"io.modelcontextprotocol/subscriptionId": fieldListener},
-	inResult: {"isError": fieldIsError},
+	inMessage: {
+		"jsonrpc": {note: func(s *scanner, value []byte, _ span) { s.version = string(value) == `"2.0"` }},
+		"id":      {note: (*scanner).noteID},
+		"method":  {note: (*scanner).noteMethod},
+		"params":  {inner: inParams},
+		"result":  {inner: inResult, note: func(s *scanner, _ []byte, _ span) { s.env.result = true }},
+		"error":   {note: func(s *scanner, _ []byte, _ span) { s.env.failed = true }},
+	},
+	inParams: {
+		"name":           {note: func(s *scanner, value []byte, _ span) { s.env.name = plain(value) }},
+		"arguments":      {args: true},
+		"uri":            {note: func(s *scanner, value []byte, _ span) { s.env.uri = plain(value) }},
+		"progressToken":  {note: noteToken},
+		"requestId":      {note: func(s *scanner, value []byte, at span) { s.env.request, s.env.requestAt = value, at }},
+		"cursor":         {note: func(s *scanner, _ []byte, _ span) { s.env.cursor = true }},
+		"requestState":   {note: noteResumed},
+		"inputResponses": {note: noteResumed},
+		"_meta":          {inner: inMeta},
+	},
+	inMeta: {
+		"progressToken": {note: noteToken},
+		"io.modelcontextprotocol/protocolVersion": {note: func(s *scanner, value []byte, _ span) {
+			s.env.modern, s.env.version = true, plain(value)
+		}},
+		"io.modelcontextprotocol/subscriptionId": {note: func(s *scanner, value []byte, _ span) { s.env.listener = value }},
+	},
+	inResult: {"isError": {note: func(s *scanner, value []byte, _ span) { s.env.bad = string(value) == "true" }}},
 }
 
-// note keeps a value that is wanted, which ends before at. nil stands for an object or an array.
-func (s *scanner) note(value []byte, at int) {
-	e := &s.env
-	where := span{s.from, at}
-	switch s.field {
-	case fieldVersion:
-		s.version = string(value) == `"2.0"`
-	case fieldID:
-		s.odd = s.odd || s.sawID
-		s.sawID = true
-		if value != nil && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9') {
-			e.id = value
-		} else {
-			s.odd = s.odd || string(value) != "null" // no id can be an object or a boolean
-		}
-		e.idAt = where
-	case fieldMethod:
-		s.odd = s.odd || e.method != nil || value == nil || value[0] != '"'
-		e.method = plain(value)
-	case fieldResult:
-		e.result = true
-	case fieldError:
-		e.failed = true
-	case fieldName:
-		e.name = plain(value)
-	case fieldURI:
-		e.uri = plain(value)
-	case fieldToken:
-		e.token = value
-	case fieldRequest:
-		e.request, e.requestAt = value, where
-	case fieldCursor:
-		e.cursor = true
-	case fieldResumed:
-		e.resumed = true
-	case fieldModern:
-		e.modern, e.version = true, plain(value)
-	case fieldListener:
-		e.listener = value
-	case fieldIsError:
-		e.bad = string(value) == "true"
+func noteToken(s *scanner, value []byte, _ span) { s.env.token = value }
+func noteResumed(s *scanner, _ []byte, _ span)   { s.env.resumed = true }
+
+func (s *scanner) noteID(value []byte, at span) {
+	s.odd = s.odd || s.sawID
+	s.sawID = true
+	if value != nil && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9') {
+		s.env.id = value
+	} else {
+		s.odd = s.odd || string(value) != "null" // no id can be an object or a boolean
 	}
+	s.env.idAt = at
+}
+
+func (s *scanner) noteMethod(value []byte, _ span) {
+	s.odd = s.odd || s.env.method != nil || value == nil || value[0] != '"'
+	s.env.method = plain(value)
 }
 
 // plain takes the quotes off a string, and undoes its escapes.

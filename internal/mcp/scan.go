@@ -173,11 +173,11 @@ func (s *scanner) punct(c byte, at int) {
 		s.state = broken // a message is an object, or an array of them
 	case c == '"':
 		s.state = inString
-		s.begin(s.wanted(), at)
+		s.begin(s.field.note != nil, at)
 		s.text = append(s.text, c)
 	case scalar[c]:
 		s.state = inScalar
-		s.begin(s.wanted(), at)
+		s.begin(s.field.note != nil, at)
 		s.text = append(s.text, c)
 	default:
 		s.state = broken
@@ -194,29 +194,20 @@ func (s *scanner) here() place {
 	return elsewhere
 }
 
-func (s *scanner) wanted() bool {
-	return s.field != other && s.here() != elsewhere
-}
-
 func (s *scanner) open(c byte, at int) {
 	inner := elsewhere
-	switch here := s.here(); {
+	switch {
 	case s.state == atStart && c == '{':
 		inner = inMessage
 	case s.state == atStart:
 		s.env.batch = true
-	case here == inMessage && s.field == fieldParams && c == '{':
-		inner = inParams
-	case here == inParams && s.field == fieldMeta && c == '{':
-		inner = inMeta
-	case here == inMessage && s.field == fieldResult && c == '{':
-		inner = inResult
-		s.env.result = true
-	case here == inParams && s.field == fieldArguments:
+	case s.field.args:
 		s.args, s.env.argsAt.from = true, at
-	case s.wanted():
-		s.begin(false, at)
-		s.note(nil, at) // it is there, whatever it is
+	case c == '{':
+		inner = s.field.inner
+	}
+	if s.field.note != nil {
+		s.field.note(s, nil, span{at, at}) // it is there, whatever it is
 	}
 	if len(s.kinds) == maxNesting {
 		s.state = broken
@@ -226,7 +217,7 @@ func (s *scanner) open(c byte, at int) {
 	if depth := len(s.kinds); depth < len(s.place) {
 		s.place[depth] = inner
 	}
-	s.field = other
+	s.field = field{}
 	if s.state = atFirstValue; c == '{' {
 		s.state = atFirstKey
 	}
@@ -242,7 +233,7 @@ func (s *scanner) close(opened byte, at int) {
 	if s.args && last == paramsDepth {
 		s.args, s.env.argsAt.to = false, at+1
 	}
-	s.field = other
+	s.field = field{}
 	if s.state = afterValue; last == 0 {
 		s.state = atEnd
 	}
@@ -254,7 +245,7 @@ func (s *scanner) endString(at int) {
 		s.endValue(at)
 		return
 	}
-	s.state, s.field = atColon, other
+	s.state, s.field = atColon, field{}
 	if s.keep {
 		s.field = fields[s.here()][string(plain(s.text))]
 	}
@@ -262,9 +253,9 @@ func (s *scanner) endString(at int) {
 
 func (s *scanner) endValue(at int) {
 	if s.keep {
-		s.note(append([]byte(nil), s.text...), at)
+		s.field.note(s, append([]byte(nil), s.text...), span{s.from, at})
 	}
-	s.state, s.field = afterValue, other
+	s.state, s.field = afterValue, field{}
 }
 
 // end returns the envelope of the line that has been fed.
