@@ -1,10 +1,19 @@
 package gate
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/gatefile"
+	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/sharedfile"
 )
 
 // Store keeps states by key. A store that cannot do so returns an error, and its caller goes on without a gate: a gate
@@ -72,4 +81,39 @@ func sorted(states map[string]State) []Entry {
 		list = append(list, Entry{key, states[key].clone()})
 	}
 	return list
+}
+
+// ErrLocked says that a file could not be changed because others were changing it all the time. The change was not made.
+var ErrLocked = sharedfile.ErrLocked
+
+// file is the file of a key.
+func (f *Files) file(key string) sharedfile.File {
+	return sharedfile.File{Path: f.path(key), Damaged: ErrDamaged, Try: f.try}
+}
+
+// path is the file of a key.
+func (f *Files) path(key string) string { return filepath.Join(f.Dir, gatefile.Name(key)+".json") }
+
+// keyIn is the key as it is written into a file: JSON has only valid UTF-8.
+func keyIn(key string) string { return strings.ToValidUTF8(key, "\uFFFD") }
+
+// replace writes a file as a whole or not at all.
+func replace(lock *sharedfile.Lock, c content) error {
+	c.State.Hold.Reason, c.State.Breaker.Reason = redact.Text(c.State.Hold.Reason), redact.Text(c.State.Breaker.Reason)
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return lock.Replace(append(data, '\n'))
+}
+
+// Row returns how many failures in a row a gate remembers whose breaker is closed, and how many open it. If the store
+// cannot be read, failures is 0.
+func (g *Gate) Row() (failures, of int) {
+	of = cmp.Or(max(g.Settings.Breaker.Failures, 0), breaker.DefaultFailures)
+	state, err := g.Store.Load(g.Key)
+	if err != nil || state.Breaker.Phase != breaker.Closed {
+		return 0, of
+	}
+	return state.Breaker.Failures, of
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/belay-run/belay/verdict"
 )
 
 // OwnRetries is what a user tells a CLI, by settings of its own, about its retries and waits. The user has asked for what the CLI then does, so
@@ -49,4 +51,23 @@ func StallBeyond(usual time.Duration, own ...time.Duration) time.Duration {
 		}
 	}
 	return usual
+}
+
+// Guarded returns the profile of a command of c that is treated as any other, because it wants a person or is not c's own:
+// p says what its outcome means, and c whether it may have changed something.
+func Guarded(p Profile, c Caller) Caller { return guarded{Caller: c, judge: p} }
+
+type guarded struct {
+	Caller
+	judge Profile
+}
+
+func (g guarded) Name() string   { return g.judge.Name() }
+func (g guarded) Headless() bool { return g.judge.Headless() }
+func (g guarded) Reads() bool    { return g.judge.Reads() }
+
+func (g guarded) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	v := g.judge.Judge(o, now)
+	v.Sent = g.Caller.Judge(o, now).Sent
+	return v
 }

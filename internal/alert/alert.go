@@ -78,3 +78,55 @@ func (s State) withoutFuture(within time.Duration, now time.Time) State {
 	}
 	return s
 }
+
+// Config is what a user has set: for all integrations, for some, and where alerts are sent.
+type Config struct {
+	Settings
+	// Per are the settings of single integrations.
+	Per map[string]Settings
+	// Command is run with each alert, as JSON on its stdin. Webhook is a URL that it is posted to.
+	Command []string
+	Webhook string
+}
+
+// For are the settings of an integration: its own, and those for all where it has none. One that belongs to a kind, as a
+// plain command does, is named after the kind, whose settings go between the two.
+func (c Config) For(names ...string) Settings {
+	s := c.Settings
+	for _, name := range names {
+		own := c.Per[name]
+		if own.Failures != 0 {
+			s.Failures = own.Failures
+		}
+		if own.Within != 0 {
+			s.Within = own.Within
+		}
+	}
+	return s
+}
+
+// The rules of verdicts on what Belay has stopped, or not started, for its cost: that of a run, and that of a budget.
+const (
+	RuleMaxCost = "max-cost"
+	RuleBudget  = "cost-budget"
+)
+
+// Counts reports whether a run that ended with this verdict is a failure of what it called. An interruption and a limit on
+// cost are intended by the user. What was never started was refused by Belay, at a gate or a scope, unless the command could
+// not be started.
+func Counts(class, rule string, started bool) bool {
+	switch class {
+	case "ok", "interrupted", "breaker_open", "":
+		return false
+	}
+	if rule == RuleMaxCost || rule == RuleBudget {
+		return false
+	}
+	return started || class == "tool_missing"
+}
+
+// CountsCall reports whether a call of an MCP server that ended with this class is a failure of the server. What the client
+// has asked wrongly, or for what the server does not offer, is not.
+func CountsCall(class string) bool {
+	return Counts(class, "", true) && class != "invalid_request" && class != "not_found"
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -193,4 +195,91 @@ func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.S
 				entries(n, l), message.Verb(n, "is", "are"), how, command, l.Client.Name, l.Scope))
 		}
 	}
+}
+
+// serverRow is a server of a client's configuration.
+type serverRow struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // direct, remote, behind belay, or behind belay, by hand
+	Client string `json:"client"`
+	Scope  string `json:"scope"`
+	File   string `json:"file"`
+	// Missing is the belay that stands in front of it, if that cannot be found.
+	Missing string `json:"missing,omitempty"`
+	// URL is where it is called over the network, by the client or by belay.
+	URL string `json:"url,omitempty"`
+	// Why is why belay mcp install leaves it alone.
+	Why string `json:"why,omitempty"`
+}
+
+// showServers lists what a client's configuration has, of one scope or of all.
+func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
+	if _, err := t.location(); err != nil {
+		return err
+	}
+	looks, err := t.look()
+	if err != nil {
+		return err
+	}
+	var troubles error
+	var all []serverRow
+	for _, l := range looks {
+		if l.err != nil {
+			troubles = errors.Join(troubles, unreadable(l.Location, message.NotUnderstood, l.err))
+			continue
+		}
+		rows := l.serverRows()
+		all = append(all, rows...)
+		if !asJSON {
+			l.sayServers(w, rows)
+		}
+	}
+	if asJSON {
+		return errors.Join(term.JSONLines(w, all), troubles)
+	}
+	if t.scope != "" && troubles == nil {
+		t.elsewhere(w, "install", clientfile.Direct)
+	}
+	return troubles
+}
+
+// sayServers lists the servers of one file, which was read or is not there.
+func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
+	if len(rows) == 0 {
+		where := l.Path
+		if l.file == nil {
+			where += " does not exist"
+		}
+		term.Line(w, fmt.Sprintf("no MCP servers in the %s scope (%s)", l.Scope, where))
+		return
+	}
+	term.Line(w, entries(len(rows), l.Location)+":")
+	for _, r := range rows {
+		term.Printf(w, "%-20s %s\n", r.Name, r.State)
+	}
+	sayMissing(w, l.file)
+}
+
+// serverRows are the servers of a file.
+func (l clientLook) serverRows() (rows []serverRow) {
+	if l.file == nil {
+		return nil
+	}
+	for _, e := range l.file.Entries {
+		row := serverRow{Name: e.Name, State: "direct", Client: l.Client.Name, Scope: string(l.Scope), File: l.Path, URL: redact.Text(e.URL), Why: cmp.Or(e.Why, e.Doubt)}
+		if e.Remote || e.State == clientfile.Unfit && e.Command == "" {
+			row.State = "remote"
+		}
+		switch e.State {
+		case clientfile.Installed:
+			row.State = "behind belay"
+			if e.Missing() {
+				row.Missing = e.Belay
+			}
+		case clientfile.ByHand:
+			row.State = "behind belay, by hand"
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

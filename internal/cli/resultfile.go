@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +11,14 @@ import (
 	"path/filepath"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
 )
 
 // resultFile is where --result-file goes. Readers see no file, or a whole one, where that can be: a pipe, a device and what
@@ -141,4 +147,45 @@ func writeTo(out io.WriteCloser, r *belaytype.Result) error {
 func encode(w io.Writer, r *belaytype.Result) error {
 	b := bufio.NewWriter(w)
 	return errors.Join(r.WriteJSON(b), b.Flush())
+}
+
+// writeResult replaces the command's stdout by Belay's result, if that was asked for.
+func writeResult(w io.Writer, format string, r *belaytype.Result) error {
+	switch format {
+	case "json":
+		return encode(w, r)
+	case "text":
+		return r.WriteText(w)
+	}
+	return nil
+}
+
+// refuse gives a caller that reads results one also where nothing could be started for how it was asked: wherever that
+// is known to be wanted, by the settings or, where those are what is wrong, by the flags. The error is still printed.
+func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error) error {
+	format, path := given["output-format"], given["result-file"]
+	if s != nil {
+		format, path = s.OutputFormat, s.ResultFile
+	}
+	if format == "" && path == "" {
+		return err
+	}
+	text, code := sentence(err)
+	r := &belaytype.Result{Error: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
+		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
+	switch code {
+	case engine.CodeTimeout:
+		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
+	case codeStopped:
+		r.Verdict.Class, r.Verdict.Rule = verdict.Interrupted, "cancelled"
+	}
+	if werr := writeResult(std.Out, format, r); werr != nil {
+		return fail(werr)
+	}
+	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
+		if werr := file.write(r); werr != nil {
+			term.Printf(std.Err, "belay: %s\n", message.ResultNotWritten(path, werr))
+		}
+	}
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
@@ -222,4 +224,10 @@ func matches(n *node, keys []string) []*node {
 		found = append(found, matches(m.value, keys[1:])...)
 	}
 	return found
+}
+
+// Diff shows what has changed as a unified diff; empty if nothing has.
+func Diff(name string, before, after []byte) string {
+	_, text, _ := bytes.Cut(diff.Diff(name, before, name, after), []byte("\n")) // without the command that would have made it
+	return string(text)
 }

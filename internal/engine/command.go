@@ -11,9 +11,12 @@ import (
 	"sync"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
 )
 
 // command is what to run, as the stages know it.
@@ -109,4 +112,47 @@ func (r *Runner) check(c *command, env []string) error {
 		return &belaytype.UsageError{Err: tooLong}
 	}
 	return nil
+}
+
+// Describe says in words why a gate refuses: see [message.GateState].
+func Describe(r gate.Refusal) string { return message.GateState(r) }
+
+// sentence says in one line how a command ended by itself.
+func (c *call) sentence(o verdict.Outcome, code int, v verdict.Verdict) string {
+	matched, evidence := "", v.Evidence
+	if v.Rule == generic.FailOn { // else it would not be clear why an exit code of 0 is a failure
+		matched = c.causeText(&OutputMatched{Code: code})
+	}
+	if evidence == fmt.Sprintf("exit %d", o.ExitCode) || evidence == "ended by "+o.Signal {
+		evidence = ""
+	}
+	return message.Exited(c.command.name(), code, o.Signal, v.Class, matched, evidence)
+}
+
+// Preview asks the profile how the first attempt would be started. Nothing is started, written or read from stdin. It is
+// asked before [Invocation.Run], in its place. The error says why it could not be started.
+func (inv *Invocation) Preview() (belaytype.Preview, error) {
+	c := inv.call
+	p := belaytype.Preview{Args: c.command.Args, Gate: c.gateKey(), Policy: inv.pace.policy, Deadline: c.timeout(),
+		Stall: c.stall(false), ToolStall: c.stall(true)}
+	if s := c.runner.State; s != nil {
+		dir := s.Dir
+		if dir == "" {
+			dir, _ = state.DefaultDir() // without one there is no session on record
+		}
+		c.state = &state.State{Dir: dir}
+	}
+	for _, s := range inv.standIns {
+		next := inv.standInFor(&s, &inv.candidate)
+		shown := belaytype.FallbackPreview{Name: s.Name(), Gate: next.call.gateKey()}
+		plan, err := s.agent.Plan(next.kind.(*turn).next)
+		if shown.Args = plan.Args; err != nil {
+			shown.Refused = err.Error()
+		}
+		p.Fallbacks = append(p.Fallbacks, shown)
+	}
+	for _, refused := range inv.unfit {
+		p.Fallbacks = append(p.Fallbacks, belaytype.FallbackPreview{Name: refused.Fallback, Refused: refused.Why})
+	}
+	return p, inv.kind.preview(&p)
 }

@@ -9,6 +9,10 @@ package journal
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
@@ -148,4 +152,61 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 // MarshalJSON implements [json.Marshaler].
 func (t Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+timeFormat+`"`), nil
+}
+
+// generic is the profile of a plain command.
+const generic = "generic"
+
+// Integration is what the failures of an entry are counted by: its profile, or for a plain command, which has none of its
+// own, the command's name.
+func (e *Entry) Integration() string { return Integration(e.Profile, e.Command) }
+
+// Integration is what the failures of a command with that profile are counted by.
+func Integration(profile, command string) string {
+	if profile == generic && command != "" {
+		return command
+	}
+	return profile
+}
+
+// field is a field of an entry: what it is called in a line, and a pointer to it. keep says that it is written also where there is
+// nothing in it.
+type field struct {
+	name  string
+	value any
+	keep  bool
+}
+
+// fieldTags are the names of the fields and whether they are kept, as the tags of an [Entry] have them.
+var fieldTags = sync.OnceValue(func() []field {
+	list := make([]field, reflect.TypeFor[Entry]().NumField())
+	for i := range list {
+		name, options, _ := strings.Cut(reflect.TypeFor[Entry]().Field(i).Tag.Get("json"), ",")
+		list[i] = field{name: name, keep: options == ""}
+	}
+	return list
+})
+
+// fields are all fields of an entry, in their order. Of texts with a type of their own the pointers are those to a string.
+func (e *Entry) fields() []field {
+	list, values := slices.Clone(fieldTags()), reflect.ValueOf(e).Elem()
+	for i := range list {
+		switch v := values.Field(i).Addr(); v.Elem().Kind() {
+		case reflect.String:
+			list[i].value = v.Convert(reflect.TypeFor[*string]()).Interface()
+		default:
+			list[i].value = v.Interface()
+		}
+	}
+	return list
+}
+
+// shorten cuts every text to so many bytes, and leaves out tags, which are short unless they are not ours.
+func (e *Entry) shorten(most int) {
+	e.Tags = nil
+	for _, f := range e.fields() {
+		if text, ok := f.value.(*string); ok {
+			*text = cut(*text, most)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -210,4 +211,17 @@ func RedactedTags(tags map[string]string) map[string]string {
 		clean[redact.Text(key)] = value
 	}
 	return clean
+}
+
+// Project is the directory that work in a directory belongs to: the root of the repository around it, or the directory
+// itself.
+func Project(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"fmt"
 	"time"
 
 	messages "github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -163,4 +165,15 @@ func powerOfTen(n int) bool {
 		n /= 10
 	}
 	return n == 1
+}
+
+// statusText says how a process ended, as Go does.
+func statusText(e supervise.Exit) string {
+	switch {
+	case e.Signal != 0:
+		return "signal: " + e.Signal.String()
+	case e.Code < 0:
+		return "its exit status is unknown"
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
 }

@@ -1,7 +1,9 @@
 package message
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 )
 
@@ -88,4 +90,37 @@ func ExitCodes(belay *int, command int) string {
 		return fmt.Sprintf("exit code %d; the command has none", *belay)
 	}
 	return fmt.Sprintf("exit code %d; the command's own is %d", *belay, command)
+}
+
+// ReportHeading is the title of a report about the time between two moments; without the first it is about all that is on record when it is made.
+func ReportHeading(from, to *time.Time, made time.Time) string {
+	const layout = "2006-01-02 15:04"
+	switch {
+	case from == nil:
+		return "## belay: all runs until " + made.Local().Format(layout)
+	case to == nil:
+		return "## belay: runs since " + from.Local().Format(layout)
+	}
+	return "## belay: runs between " + from.Local().Format(layout) + " and " + to.Local().Format(layout)
+}
+
+// NoRecord says that a run is not recorded. without is what it therefore runs without.
+func NoRecord(without []string, err error) string {
+	if len(without) > 0 {
+		return fmt.Sprintf("this run is not recorded and runs without %s: %v", And(without), err)
+	}
+	return fmt.Sprintf("this run is not recorded: %v", err)
+}
+
+// ResultNotWritten says that the result could not be written.
+func ResultNotWritten(to string, err error) string {
+	return fmt.Sprintf("cannot write the result to %s: %v", to, err)
+}
+
+// NotPrinted says that what a command prints did not arrive on stdout.
+func NotPrinted(err error) string {
+	if wrote, ok := errors.AsType[*fs.PathError](err); ok { // whose path is only a name for it
+		err = wrote.Err
+	}
+	return fmt.Sprintf("cannot write to stdout: %v", err)
 }

@@ -169,3 +169,77 @@ func GaveUp(what string, attempts, inner int, at time.Time) string {
 
 // NotAgain says what happened and why it was not repeated.
 func NotAgain(what, why string) string { return Sentences(what, why) }
+
+// MayBeDone says that a command was not repeated because it may have had its effect.
+func MayBeDone() string { return "the change may already have been made, so it was not repeated" }
+
+// EffectUnknown says that it is not known whether a command has had its effect. verifiable says that there is a way to find out, err why
+// that has failed, and flags whether to name the flags that help.
+func EffectUnknown(verifiable bool, err error, flags bool) string {
+	text, advice := MayBeDone(), "check first"
+	switch {
+	case err != nil && flags:
+		text = fmt.Sprintf("%s, and --verify-effect failed: %v", text, err)
+	case err != nil:
+		text = fmt.Sprintf("%s, and a check failed: %v", text, err)
+	}
+	switch {
+	case flags && verifiable && err == nil:
+		advice += ", or use --verify-effect or --retry-unsafe"
+	case flags:
+		advice += ", or use --retry-unsafe"
+	}
+	return Sentences(text, advice)
+}
+
+// Bound is what keeps a run from waiting. Its fields name the flags of a caller who has some.
+type Bound struct {
+	// Flag is the flag or setting: "--max-wait". Empty for a caller without flags.
+	Flag string
+	// Limit is its value, if that is a duration.
+	Limit time.Duration
+	// At is when the wait would have ended; zero if that is not known, or said already.
+	At time.Time
+}
+
+// NotWaiting says that a run does not wait, and why.
+func NotWaiting(b Bound) string {
+	text := "not waiting"
+	if !b.At.IsZero() {
+		text += " until " + When(b.At)
+	}
+	switch {
+	case b.Flag == "" && b.Limit > 0:
+		return fmt.Sprintf("%s: the longest wait allowed is %s", text, printable.Span(b.Limit))
+	case b.Flag == "":
+		return text
+	case b.Limit > 0:
+		return fmt.Sprintf("%s (%s %s)", text, b.Flag, printable.Span(b.Limit))
+	}
+	return fmt.Sprintf("%s because of %s", text, b.Flag)
+}
+
+// CannotDetach says that a run cannot be started in the background.
+func CannotDetach(err error) string { return fmt.Sprintf("cannot detach: %v", err) }
+
+// Start is what a countdown counts down to.
+func Start(name string) string { return "start of " + name }
+
+// RunEnded says that a run cannot be cancelled.
+func RunEnded() string { return "this run has ended" }
+
+// MaxCost names the limit on the cost of a run, or of the run around it.
+func MaxCost(outer bool) string {
+	if outer {
+		return "the maximum cost of the run around it"
+	}
+	return "the maximum cost"
+}
+
+// MaxCostFlag is MaxCost in the words of the command line.
+func MaxCostFlag(outer bool) string {
+	if outer {
+		return "--max-cost of the run around it"
+	}
+	return "--max-cost"
+}

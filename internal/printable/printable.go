@@ -6,7 +6,10 @@
 package printable
 
 import (
+	"fmt"
+	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -141,4 +144,109 @@ func sequence(text string) int {
 		return n + 1
 	}
 	return 0
+}
+
+// maxDollars is the largest amount that is written out.
+const maxDollars = 1e9
+
+// Dollars shows a cost. What cannot be one is shown as unknown, and what is absurd is kept short: a cost is what a command says.
+func Dollars(amount float64) string {
+	switch {
+	case math.IsNaN(amount), math.IsInf(amount, 0), amount < 0:
+		return "unknown"
+	case amount > maxDollars:
+		return fmt.Sprintf("$%.3g", amount)
+	}
+	return fmt.Sprintf("$%.4f", amount)
+}
+
+// LiftCommand is what to type to lift a gate, as it can be pasted into a shell.
+func LiftCommand(key string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return !plain(r) }) || strings.HasPrefix(key, "-") {
+		key = "'" + strings.ReplaceAll(key, "'", `'\''`) + "'"
+		return "belay gates reset -- " + key
+	}
+	return "belay gates reset " + key
+}
+
+// Prefix is the begin of a text that has at most n bytes, of whole characters.
+func Prefix(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for back := 0; back < utf8.UTFMax && n > 0 && !utf8.RuneStart(text[n]); back++ {
+		n--
+	}
+	return text[:n]
+}
+
+// WholeRunes is the length of a text without a last character that is not complete.
+func WholeRunes(text []byte) int {
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		if rest := text[len(text)-back:]; utf8.RuneStart(rest[0]) {
+			if !utf8.FullRune(rest) {
+				return len(text) - back
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// Span shows a duration in at most two units: 350ms, 1.2s, 4m10s, 10m, 3h5m.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	d = d.Round(time.Second)
+	unit, small, format := time.Minute, time.Second, "%dm%ds"
+	switch {
+	case d < time.Minute:
+		return d.String()
+	case d >= time.Hour:
+		d = d.Round(time.Minute)
+		unit, small, format = time.Hour, time.Minute, "%dh%dm"
+	}
+	if d%unit == 0 { // 10m, not 10m0s
+		return fmt.Sprintf(format[:3], d/unit)
+	}
+	return fmt.Sprintf(format, d/unit, d%unit/small)
+}
+
+// JSON returns JSON in which the characters that control a terminal are escaped, also those that encoding/json leaves as they are: DEL,
+// C1 and the direction of writing. Outside of strings JSON has none of them. A piece of JSON must not end within a character.
+func JSON(data []byte) []byte {
+	if !needsEscape(data) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = append(out, `\ufffd`...)
+		case r > '~' && Controls(r):
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			out = append(out, data[i:i+size]...)
+		}
+		i += size
+	}
+	return out
+}
+
+// needsEscape reports whether there is one of the first bytes of what is escaped, or a byte that is no text at all.
+func needsEscape(data []byte) bool {
+	for _, c := range data {
+		if c == 0x7f || c == 0xc2 || c == 0xe2 {
+			return true
+		}
+	}
+	return !utf8.Valid(data)
 }

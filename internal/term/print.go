@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
 )
@@ -74,4 +78,34 @@ func (f foreign) Format(s fmt.State, verb rune) {
 		value = printable.Line(text)
 	}
 	io.WriteString(s, printable.Line(fmt.Sprintf(format, value)))
+}
+
+// Panicked reports a panic of Belay's own: one clear line, and what a report of it needs. It is called where the panic is recovered.
+func Panicked(w io.Writer, value any) {
+	Printf(w, "belay: internal error: %v; please report it with what follows\n", value)
+	Text(w, string(debug.Stack()))
+}
+
+// Tilde returns a path below the home directory with ~.
+func Tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && ok && home != "" {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// SizeUnits are the units of [Size], smallest first.
+var SizeUnits = []string{"B", "KB", "MB", "GB", "TB"}
+
+// Size returns a number of bytes in the unit that suits it.
+func Size(n int64) string {
+	f, i := float64(n), 0
+	for ; f >= 1024 && i < len(SizeUnits)-1; i++ {
+		f /= 1024
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, SizeUnits[i])
 }

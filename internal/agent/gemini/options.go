@@ -1,8 +1,11 @@
 package gemini
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 )
@@ -43,3 +46,19 @@ var elsewhere = []string{"-i", "--prompt-interactive", "--promptInteractive", "-
 
 // commands are words that are no prompt where they come first.
 var commands = []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}
+
+// shellTimeout is how long a command of the shell tool may print nothing, where the user's settings say so; else 0.
+func (p *Profile) shellTimeout() time.Duration {
+	if p.home == "" {
+		return 0
+	}
+	var s struct {
+		Tools struct {
+			Shell struct {
+				InactivityTimeout json.Number `json:"inactivityTimeout"`
+			} `json:"shell"`
+		} `json:"tools"`
+	}
+	json.Unmarshal(agent.ReadSettings(filepath.Join(p.home, "settings.json")), &s)
+	return agent.Seconds(s.Tools.Shell.InactivityTimeout.String())
+}
