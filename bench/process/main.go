@@ -1,6 +1,6 @@
 // Command process compares whole commands: each round runs every one of them once, in random order, so that other load
 // on the machine affects all alike. It prints medians and the ratio to the bare Go wrapper; CPU time is that of the
-// command with the children it waited for. With -before it then runs pairs of belay run of an older build and of this one.
+// command with the children it waited for. With -before it then runs pairs of belay run and of belay hook, of an older build and of this one.
 package main
 
 import (
@@ -96,20 +96,21 @@ func main() {
 			c.wall[n/10].Round(time.Microsecond), c.wall[n/2].Round(time.Microsecond), ratio(c.wall[n/2], floor.wall[n/2]))
 	}
 	if *before != "" {
-		compare(*pairs, []string{filepath.Join(*before, "belay"), "run", "--", "true"}, []string{filepath.Join(*bin, "belay"), "run", "--", "true"})
+		for _, command := range []string{"run", "hook"} {
+			compare(*pairs, command, filepath.Join(*before, "belay"), filepath.Join(*bin, "belay"))
+		}
 	}
 }
 
-// compare runs pairs of two commands, in random order within a pair, and prints the median of the ratios of their CPU time with its interval of 95 %.
-func compare(pairs int, old, now []string) {
+// compare runs a command of two builds in pairs, in random order within a pair, and prints the median of the ratios of their CPU time with its interval of 95 %.
+func compare(pairs int, command, old, now string) {
 	var ratios []float64
 	for range pairs {
 		cpu := map[bool]time.Duration{}
 		for _, i := range rand.Perm(2) {
-			argv := [][]string{old, now}[i]
-			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd := exec.Command([]string{old, now}[i], command, "--", "true")
 			if err := cmd.Run(); err != nil {
-				log.Fatalf("%s: %v", strings.Join(argv, " "), err)
+				log.Fatalf("%s: %v", cmd, err)
 			}
 			cpu[i == 1] = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}
@@ -119,7 +120,7 @@ func compare(pairs int, old, now []string) {
 	n := float64(len(ratios))
 	within := int(math.Ceil(0.98 * math.Sqrt(n))) // of the middle, in ranks: those of a median have a binomial distribution
 	middle := len(ratios) / 2
-	fmt.Printf("\n%d pairs of belay run, this build to the one before: CPU ratio %.3f (%.3f to %.3f)\n", len(ratios), ratios[middle], ratios[max(0, middle-within)], ratios[min(len(ratios)-1, middle+within)])
+	fmt.Printf("\n%d pairs of belay %s, this build to the one before: CPU ratio %.3f (%.3f to %.3f)\n", len(ratios), command, ratios[middle], ratios[max(0, middle-within)], ratios[min(len(ratios)-1, middle+within)])
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
