@@ -152,7 +152,7 @@ func (f *fleetLine) read(reports io.Reader) {
 		}
 		switch {
 		case r.Submitted:
-			f.once.Do(func() { close(f.submitted) })
+			f.begin()
 		case r.Refused != "":
 			f.refused = r.Refused
 			f.once.Do(func() { close(f.submitted) })
@@ -181,10 +181,35 @@ func (f *fleetLine) read(reports io.Reader) {
 	}
 }
 
+// begin notes that tasks were submitted. Until then a result of one that is run again was that of its earlier run, and from then on it is the new one, which a short
+// task may have before it is waited for. A text of which only some parts have come is sent anew.
+func (f *fleetLine) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.texts.dropParts()
+	f.once.Do(func() {
+		for key := range f.early {
+			if f.sent[key.task] && f.again[key.task] {
+				f.dropEarly(key)
+			}
+		}
+		close(f.submitted)
+	})
+}
+
+// dropEarly drops a result that nothing waits for. The lock is held.
+func (f *fleetLine) dropEarly(key fleetKey) {
+	f.texts.take(f.early[key].ID).close()
+	delete(f.early, key)
+}
+
 // take takes a result.
 func (f *fleetLine) take(r *fleetpipe.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if text := f.texts[r.ID]; text != nil {
+		text.whole = true
+	}
 	if key := (fleetKey{r.Task, r.Hash}); !f.answer(key, r) {
 		f.early[key] = r
 		f.discard()
@@ -210,8 +235,7 @@ func (f *fleetLine) discard() {
 	for key, r := range f.early {
 		if !f.open[key] {
 			ids = append(ids, r.ID)
-			f.texts.take(r.ID).close()
-			delete(f.early, key)
+			f.dropEarly(key)
 		}
 	}
 	if len(ids) > 0 {
@@ -259,7 +283,9 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 	err := b.Unfinished(func(t *batch.Task, waits, failed bool) error {
 		id := batch.TextID(t.ID)
 		open[fleetKey{id, t.Hash().String()}] = true
+		f.mu.Lock()
 		f.again[id] = failed
+		f.mu.Unlock()
 		if waits || atOnce > 0 && n >= atOnce {
 			return nil // it is submitted when one of those before has ended
 		}
@@ -268,7 +294,9 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 			return nil // it fails when its turn comes
 		}
 		n++
+		f.mu.Lock()
 		f.sent[id] = true
+		f.mu.Unlock()
 		f.writing.Lock()
 		defer f.writing.Unlock()
 		return f.write(&fleetpipe.Order{Task: task})
@@ -320,27 +348,30 @@ func (f *fleetLine) isLimited(id string) bool {
 	return f.limited[id]
 }
 
-// do waits for the result of a task.
-func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
-	id := fleetID(job)
-	result := make(chan *fleetpipe.Result, 1)
-	f.mu.Lock()
-	sent, again := f.sent[id], f.again[id]
-	key := keyOf(job)
-	if r := f.early[key]; again && r != nil {
-		f.texts.take(r.ID).close()
-		delete(f.early, key)
+// await returns where the result of a task will be, whether the task was submitted, and whether it is run again. The lock is held.
+func (f *fleetLine) await(key fleetKey) (result chan *fleetpipe.Result, sent, again bool) {
+	result, sent, again = make(chan *fleetpipe.Result, 1), f.sent[key.task], f.again[key.task]
+	if again && !sent && f.early[key] != nil { // that of the run before
+		f.dropEarly(key)
 	}
 	switch {
 	case f.early[key] != nil: // an earlier start of the batch may have submitted it
 		result <- f.early[key]
 		delete(f.early, key)
 		sent = true
-	case f.withdrawn[id]:
+	case f.withdrawn[key.task]:
 		result <- nil
 	default:
 		f.waiting[key] = result
 	}
+	return result, sent, again
+}
+
+// do waits for the result of a task.
+func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
+	id, key := fleetID(job), keyOf(job)
+	f.mu.Lock()
+	result, sent, again := f.await(key)
 	f.jobs[id] = job
 	f.mu.Unlock()
 	defer func() {

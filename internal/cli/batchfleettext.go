@@ -18,6 +18,7 @@ type fleetTexts map[int64]*fleetText
 type fleetText struct {
 	file  *os.File
 	named bool // Windows keeps the name of an open file
+	whole bool // all parts have come
 	size  int64
 	err   error // why it cannot be kept: the batch is stopped, and the fleet keeps the result
 }
@@ -36,6 +37,15 @@ func (t fleetTexts) add(p *fleetpipe.Part) {
 		var n int
 		n, text.err = text.file.Write(p.Data)
 		text.size += int64(n)
+	}
+}
+
+// dropParts drops the texts that are not whole.
+func (t fleetTexts) dropParts() {
+	for job, text := range t {
+		if !text.whole {
+			t.take(job).close()
+		}
 	}
 }
 

@@ -180,7 +180,10 @@ func (f *follower) obey(ctx context.Context, o fleetpipe.Order) error {
 			}
 		}
 		f.expect()
-		f.tasks, f.began = nil, true
+		for _, r := range f.texts { // they begin anew, unless their tasks do
+			delete(f.seen, r.ID)
+		}
+		f.tasks, f.texts, f.part, f.began = nil, nil, 0, true
 		f.out.Encode(fleetpipe.Report{Submitted: true})
 		f.results(ctx)
 	case len(o.Taken) > 0:
