@@ -304,6 +304,7 @@ func TestShip_ExactlyOnce(t *testing.T) {
 	}
 	for i := range shippers {
 		start(i)
+		t.Cleanup(func() { kill(i) })
 	}
 	moved, happened, random := 0, map[string]int{}, faulttest.Random(t)
 	usual := []int{0, 3, 6, 5, 7, 8, 9, 4, 1, 6, 8, 2, 5, 7, 0, 3}
@@ -336,6 +337,7 @@ func TestShip_ExactlyOnce(t *testing.T) {
 			network.Heal()
 		case 6:
 			what = "moved"
+			s.run(1) // without a line since the last time there would be no file
 			s.aside(strconv.Itoa(1000 + moved))
 			moved++
 		case 7:
