@@ -46,6 +46,9 @@ type Result struct {
 	// Fallback is the fallback whose result it is; empty if it is that of the command itself.
 	Fallback string `json:"fallback"`
 
+	// Check is how the work was checked; nil if it was not: see [Command.Check].
+	Check *Check `json:"check"`
+
 	// Name and Tags are the labels of the run, see belay.Runner; Parent is the run that it was started in, empty for none.
 	Name   string            `json:"name"`
 	Tags   map[string]string `json:"tags"`
@@ -67,6 +70,15 @@ type Result struct {
 	OrphansKilled int       `json:"orphans_killed"`
 	// Log is the file with a line for each attempt; empty if there is none.
 	Log string `json:"log"`
+}
+
+// Check is how the work of a command was checked. ExitCode and Output are those of the last check, Output its end.
+type Check struct {
+	Command  string `json:"command"` // for the shell; empty for a function
+	Rounds   int    `json:"rounds"`  // how often an agent was told that it is not done
+	Passed   bool   `json:"passed"`
+	ExitCode int    `json:"exit_code"` // -1 if it has none
+	Output   string `json:"output"`
 }
 
 // Output is what a command has printed on one stream. It can be read as often as needed, by several goroutines. What is

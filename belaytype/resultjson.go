@@ -43,6 +43,8 @@ type resultJSON struct {
 	Tags   map[string]string `json:"tags"`
 	Parent *string           `json:"parent"`
 
+	Check *Check `json:"check"`
+
 	Provider   *string `json:"provider"`
 	Model      *string `json:"model"`
 	HTTPStatus *int    `json:"http_status"`
@@ -67,7 +69,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
-		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent),
+		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check,
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
 	if j.Tags == nil {

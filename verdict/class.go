@@ -29,6 +29,8 @@ const (
 	LimitReached    Class = "limit_reached"     // max turns, budget or output tokens
 	Refused         Class = "refused"           // refused for policy or safety
 	Blocked         Class = "blocked"           // exit 0, but nothing was done
+	NotDone         Class = "not_done"          // a success that did not pass its check
+	WrongModel      Class = "wrong_model"       // another model than the one that was required
 	ToolMissing     Class = "tool_missing"      // command not found or not executable
 	Interrupted     Class = "interrupted"       // ended by INT, TERM or HUP
 	Crash           Class = "crash"             // killed by another signal, or panicked
@@ -39,7 +41,7 @@ const (
 var classes = [...]Class{
 	OK, RateLimit, UsageLimit, Overloaded, ServerError, Network, Timeout, Stalled,
 	BadOutput, SessionBusy, Auth, Billing, InvalidRequest, NotFound, TooLarge,
-	SessionNotFound, LimitReached, Refused, Blocked, ToolMissing, Interrupted,
+	SessionNotFound, LimitReached, Refused, Blocked, NotDone, WrongModel, ToolMissing, Interrupted,
 	Crash, BreakerOpen, Unknown,
 }
 

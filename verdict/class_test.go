@@ -34,6 +34,8 @@ func TestClass(t *testing.T) {
 		{"limit_reached", false, false, 0},
 		{"refused", false, false, 0},
 		{"blocked", false, false, 0},
+		{"not_done", false, false, 0},
+		{"wrong_model", false, false, 0},
 		{"tool_missing", false, false, 0},
 		{"interrupted", false, false, 0},
 		{"crash", false, false, 0},

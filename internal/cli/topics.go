@@ -78,6 +78,8 @@ func ClassMeanings() []ClassMeaning {
 		{verdict.LimitReached, "the limit on turns, cost or output was reached", final},
 		{verdict.Refused, "refused for reasons of policy or safety", final},
 		{verdict.Blocked, "exit code 0, but nothing was done", final},
+		{verdict.NotDone, "the command succeeded, but --check failed", "an agent's session continues with the check's output, up to --check-rounds times; exit code 1"},
+		{verdict.WrongModel, "another model than --require-model answered", "retried if the model was overloaded; never exit code 0"},
 		{verdict.ToolMissing, "the command was not found or is not executable", "not retried (exit code 127 or 126)"},
 		{verdict.Interrupted, "ended by INT, TERM or HUP (exit code 130, 143 or 129)", final},
 		{verdict.Crash, "ended by another signal", "retried only if you ask for it"},

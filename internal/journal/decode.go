@@ -79,7 +79,7 @@ func (in *scanner) value(v any) (ok bool) {
 	case *json.RawMessage:
 		*v, ok = in.piece('{', '}')
 		return ok
-	case *map[string]string:
+	case *map[string]string, **Check:
 		piece, ok := in.piece('{', '}')
 		return ok && json.Unmarshal(piece, v) == nil
 	}

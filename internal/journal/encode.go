@@ -59,6 +59,10 @@ func (f field) append(b []byte) []byte {
 		return appendJSON(b, *v, len(*v))
 	case *[]ToolCall:
 		return appendJSON(b, *v, len(*v))
+	case **Check:
+		if *v != nil {
+			return appendJSON(b, *v, 1)
+		}
 	case *map[string]string:
 		return appendJSON(b, *v, len(*v))
 	}

@@ -77,6 +77,8 @@ type Entry struct {
 	Left      int     `json:"left_running,omitempty"`
 	Killed    int     `json:"orphans_killed,omitempty"`
 	Model     string  `json:"model,omitempty"`
+	// Check is the check of the work that the attempt has done; nil if there was none.
+	Check *Check `json:"check,omitempty"`
 	// Provider is the provider of the service that failed, and HTTPStatus what that has answered; empty and 0 where the command
 	// does not say, and after a success. With Telemetry the provider is there after a success too.
 	Provider   string `json:"provider,omitempty"`
@@ -112,6 +114,15 @@ func (e *Entry) Planned() float64 {
 		return 0
 	}
 	return max(0, e.WaitTime-e.InnerWait)
+}
+
+// Check is one check of an agent's work, or of a plain command's: Round is how often the work was sent back before, and Time how long the check
+// took, in seconds. ExitCode is its own, as a shell shows it; -1 if it has none.
+type Check struct {
+	Round    int     `json:"round"`
+	Passed   bool    `json:"passed"`
+	ExitCode int     `json:"exit_code"`
+	Time     float64 `json:"time"`
 }
 
 // Tool is one that an agent has used: how often, and how long in all, in seconds. Those beyond the first twenty are one

@@ -34,6 +34,8 @@ var classes = map[verdict.Class]words{
 	verdict.LimitReached:    {"limit reached", "", "reached one of its limits"},
 	verdict.Refused:         {"refused", "", "refused the request"},
 	verdict.Blocked:         {"blocked", "", "did nothing"},
+	verdict.NotDone:         {"not done", "", "did not pass its check"},
+	verdict.WrongModel:      {"another model", "", "used another model"},
 	verdict.ToolMissing:     {"command not found", "", ""},
 	verdict.Interrupted:     {"interrupted", "", "was interrupted"},
 	verdict.Crash:           {"crash", "", ""},
