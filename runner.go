@@ -69,6 +69,11 @@ type Runner struct {
 	// delivered its result is not. 0 means no limit.
 	MaxCost float64
 
+	// CheckRounds is how often an agent is told that its work is not done, where [Command.Check] says so; 0 means 3, negative never. CheckPrompt
+	// is what it is told before that; empty means to finish the work. A command that has no session is started again if Policy asks for retries.
+	CheckRounds int
+	CheckPrompt string
+
 	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it: a limit ends later
 	// than may be waited, the service stays overloaded, or the breaker of its gate is open. The failure of any of them that is permanent is
 	// final. The request must be one that the fallback can be given, or the command is refused with a [*FallbackRefused].
@@ -185,8 +190,8 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
-		FallbackAfterWork: r.FallbackAfterWork,
-		Labels:            label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
+		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt},
+		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
 	}
 	for _, f := range r.Fallbacks {
 		runner.Fallbacks = append(runner.Fallbacks, engine.Fallback{Profile: f.Agent, Model: f.Model, Args: f.Args, Judge: r.Judge})

@@ -3,6 +3,7 @@
 package belaytype
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -28,6 +29,11 @@ type Command struct {
 	// Stdout and Stderr take the output of the attempt that counts. A nil Stdout keeps it in Result.Output; a nil
 	// Stderr drops it.
 	Stdout, Stderr io.Writer
+
+	// Check, if not nil, is asked whether the work of an attempt that succeeded is done; an error says what it lacks. An agent is told that and
+	// goes on with its session, see belay.Runner.CheckRounds; if there is no error in the end it is a success, else [verdict.NotDone]. The result
+	// has the answer, the session and what was used so far. The context ends with the run.
+	Check func(ctx context.Context, r *Result) error
 
 	// Terminal lets the command use the terminal that the caller runs on, as a shell would. It is for programs that own
 	// their process; they pass on with belay.Invocation.Interrupt that the user has pressed Ctrl-C.

@@ -24,6 +24,8 @@ type AttemptFailed struct {
 	Verdict verdict.Verdict
 	Message string // what happened, in one line
 	Stderr  *Output
+	// Round is the number of the round, of so many, in which an agent is told at once that its work is not done; else 0.
+	Round, Of int
 }
 
 // Waiting says that the next attempt comes at Until.
@@ -160,6 +162,13 @@ type CostNotice struct {
 	Err error
 }
 
+// Checking says that the work of an attempt is being checked. AttemptFailed follows if it is not done and there is another round.
+type Checking struct {
+	Attempt   int    // 0 before the first
+	Round, Of int    // how often an agent was told that it is not done, and how often it may be
+	Command   string // for the shell; empty for a function
+}
+
 // FellBack says that the request goes to a fallback now, because the agent before it cannot take it for the time being.
 type FellBack struct {
 	// From is the command that could not take it, To the fallback: "codex", "claude:sonnet".
@@ -215,6 +224,7 @@ func (FoundDone) event()       {}
 func (AlertRaised) event()     {}
 func (CostNotice) event()      {}
 func (FellBack) event()        {}
+func (Checking) event()        {}
 func (FallbackSkipped) event() {}
 func (AgentEvent) event()      {}
 func (Missed) event()          {}

@@ -63,6 +63,9 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	for _, b := range budgetsNow(r.Budgets) {
 		line("budget", "%s", b)
 	}
+	if r.Check.Line != "" {
+		line("check", "%s", checkPreview(r))
+	}
 	for _, f := range p.Fallbacks {
 		if f.Refused != "" {
 			line("fallback", "%s", message.FallbackRefused(f.Name, f.Refused))

@@ -262,6 +262,9 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if r.Resume, err = resumption(s, known); err != nil {
 		return nil, err
 	}
+	if r.Check, err = checkOf(s, known); err != nil {
+		return nil, err
+	}
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err

@@ -58,6 +58,9 @@ func (v *view) observe(e belaytype.Event) {
 		if v.settings.Verbose {
 			io.Copy(v.stderr, e.Stderr.Reader())
 		}
+		if e.Round > 0 {
+			v.say(fmt.Sprintf("%s; continuing, round %d of %d", e.Message, e.Round, e.Of))
+		}
 	case belaytype.Waiting:
 		v.wait(e)
 	case belaytype.AtGate:
@@ -103,6 +106,8 @@ func (v *view) observe(e belaytype.Event) {
 		}
 	case belaytype.CostNotice:
 		v.costNotice(e)
+	case belaytype.Checking:
+		v.checking(e)
 	case belaytype.FellBack:
 		v.fellBack(e)
 	case belaytype.FallbackSkipped:
@@ -228,6 +233,9 @@ func (v *view) done(r *belaytype.Result, err error) {
 	_, isRequested := errors.AsType[*stopRequested](err)
 	switch {
 	case r.Success:
+		if r.Attempts == 0 && r.Check != nil {
+			v.say("nothing to do: the check succeeds already")
+		}
 		if r.Attempts > 1 {
 			v.verbosely(fmt.Sprintf("%s succeeded at attempt %d after waiting %s", v.name, r.Attempts, printable.Span(r.Waited)))
 		}
@@ -254,6 +262,7 @@ func (v *view) done(r *belaytype.Result, err error) {
 				v.line("  last output: " + line)
 			}
 		}
+		v.lastChecked(r.Check)
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
 			v.say("to log in: " + v.login)
 		}

@@ -42,7 +42,7 @@ func fromEnviron(env map[string]string, t *Setting) (named, bool) {
 }
 
 // otherVars are the variables that are no settings of a run.
-var otherVars = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID", "BELAY_CHARGE", "BELAY_REHEARSAL"}
+var otherVars = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID", "BELAY_CHARGE", "BELAY_REHEARSAL", "BELAY_ATTEMPT", "BELAY_TASK_ID"}
 
 // Unread is a variable that looks like a setting and is none. It may be the user's own, so it is no mistake; but where its
 // name is near to a setting's, the user should be told.

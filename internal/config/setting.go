@@ -44,6 +44,10 @@ type Settings struct {
 	Budgets                               []budget.Joined
 	Fallbacks                             []Fallback
 	FallbackAfterWork                     bool
+	Check, CheckPrompt                    string
+	CheckRounds                           int
+	CheckTimeout                          time.Duration
+	CheckFirst                            bool
 	LogDir                                string
 	Name                                  string
 	Tags                                  map[string]string

@@ -11,11 +11,12 @@ const (
 	results = "Results and messages"
 	shared  = "Limits shared with other processes"
 	agents  = "Sessions and cost of agents"
+	checks  = "Checks of the work"
 	other   = "Other"
 )
 
 // Groups are the headings, in order.
-var Groups = []string{retries, limits, which, input, results, shared, agents, other}
+var Groups = []string{retries, limits, which, input, results, shared, agents, checks, other}
 
 // Table holds every setting.
 var Table = []Setting{
@@ -120,6 +121,16 @@ var Table = []Setting{
 		boolean(func(s *Settings) *bool { return &s.FallbackAfterWork })},
 	{"log-dir", "DIR", "where claude's log of invocations is kept (default .logs in the working directory); none turns it off", results, User,
 		text(func(s *Settings) *string { return &s.LogDir })},
+
+	{"check", "COMMAND", "accept a success only if COMMAND succeeds: a line for the shell, with the answer on stdin. If it fails, an agent is told why and continues", checks, UserOrJob, by(setCheck)},
+	{"check-rounds", "N", "tell an agent at most N times that the check failed (default 3)", checks, UserOrJob,
+		&number{func(s *Settings) *int { return &s.CheckRounds }, 0, 1000}},
+	{"check-timeout", "D", "stop the check after D, which counts as a failure (default 10m)", checks, UserOrJob,
+		duration(func(s *Settings) *time.Duration { return &s.CheckTimeout })},
+	{"check-prompt", "TEXT", "what to tell the agent before the check's output (default: The work is not done, …)", checks, UserOrJob,
+		text(func(s *Settings) *string { return &s.CheckPrompt })},
+	{"check-first", "", "run the check before the command, and start nothing if it succeeds", checks, UserOrJob,
+		boolean(func(s *Settings) *bool { return &s.CheckFirst })},
 
 	{"name", "NAME", "name the run, and the runs inside it, in log, ps, stats, alerts and results", results, UserOrJob, by(setName)},
 	{"tag", "KEY=VALUE", "label the run, and the runs inside it, to find and add them up by, such as team=web; may be repeated", results, User, by(setTags)},

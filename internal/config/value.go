@@ -134,6 +134,19 @@ func setFactor(s *Settings, v string) error {
 	return nil
 }
 
+func setCheck(s *Settings, v string) error {
+	switch {
+	case strings.TrimSpace(v) == "":
+		return message.Error("a check needs a command, such as: go test ./...")
+	case strings.ContainsRune(v, 0):
+		return message.Error("the check contains a NUL byte")
+	case strings.Contains(v, "{}"):
+		return message.Error("nothing is put in the place of {} in a check. Use $BELAY_TASK_ID, or its stdin")
+	}
+	s.Check = v
+	return nil
+}
+
 func setCost(s *Settings, v string) error {
 	f, err := budget.ParseUSD(v)
 	s.MaxCost = f

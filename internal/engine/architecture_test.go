@@ -24,6 +24,7 @@ var stages = []struct {
 	{"transcript", []string{"transcript.go", "sink.go", "eventlog.go", "eventact.go", "innerretry.go", "eventresult.go"}},
 	{"verdict", []string{"judgement.go"}},
 	{"decision", []string{"decision.go"}},
+	{"acceptance", []string{"check.go"}},
 	{"record", []string{"record.go"}},
 }
 

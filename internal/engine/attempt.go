@@ -76,6 +76,23 @@ func (e *ending) started() bool { return e.process != nil }
 
 // start starts the command once and waits for it. The admission belongs to the attempt.
 func (cand *candidate) start(n int, l launch, ad admission) ending {
+	c, ended := cand.call, make(chan struct{})
+	defer close(ended)
+	l.env = c.traced(l.env, n)
+	return cand.supervised(l, supervise.Spec{RunID: c.id, Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder}, func(p Process) {
+		if l.started != nil {
+			l.started(p)
+		}
+		c.emit(belaytype.AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
+		if ad.leased() && c.traits.kind != agentConversation { // whose caller may take hours until the first request
+			go ad.renew(ended)
+		}
+	})
+}
+
+// supervised starts a process, the command's or that of its check, and waits for it. It ends with the invocation. The spec says how it is watched,
+// the launch all else; started is called once it runs.
+func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Process)) ending {
 	c := cand.call
 	path, err := c.runner.starter().Look(l.args[0], c.command.Dir)
 	if err != nil {
@@ -87,25 +104,15 @@ func (cand *candidate) start(n int, l launch, ad admission) ending {
 	}
 	var e ending
 	disregard := func() {}
-	ended := make(chan struct{})
 	cand.control.launching()
-	e.exit, err = c.runner.starter().Run(supervise.Spec{
-		Path: path, Args: l.args, Dir: c.command.Dir, Env: c.traced(l.env, n), RunID: c.id,
-		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, InMemory: l.inMemory, Placement: cand.placement(),
-		Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder,
-	}, func(p Process) {
+	spec.Path, spec.Args, spec.Dir, spec.Env, spec.Placement = path, l.args, c.command.Dir, l.env, cand.placement()
+	spec.Stdin, spec.Stdout, spec.Stderr, spec.InMemory = stdin, l.stdout, l.stderr, l.inMemory
+	e.exit, err = c.runner.starter().Run(spec, func(p Process) {
 		e.process = p
 		cand.control.running(p)
-		if l.started != nil {
-			l.started(p)
-		}
-		c.emit(belaytype.AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
+		started(p)
 		disregard = cand.stopWithContext(p)
-		if ad.leased() && c.traits.kind != agentConversation { // whose caller may take hours until the first request
-			go ad.renew(ended)
-		}
 	})
-	close(ended)
 	disregard()
 	cand.control.running(nil)
 	again := l.input.close()

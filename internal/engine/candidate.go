@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -30,6 +31,12 @@ func (inv *Invocation) attempts(refused *refusal) {
 	cand, n := &inv.candidate, 1
 	for {
 		f.take(cand, n)
+		if refused == nil && n == 1 {
+			if j, stop := f.doneAlready(); j != nil {
+				f.finish(n, j, stop)
+				return
+			}
+		}
 		last, j, stop := cand.run(f, n, refused)
 		next := inv.fallBack(f, j, stop)
 		if next == nil {
@@ -66,6 +73,9 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		cand.checkVersion(j)
 		cand.kind.complete(j)
 		d := f.decider.decide(j)
+		if d.over && d.stop == nil {
+			d = f.accept(n, j)
+		}
 		switch {
 		case d.over:
 			return n, j, d.stop
@@ -77,8 +87,16 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		}
 		f.recorder.line(n, j, d.wait.length, nil, false, nil)
 		f.errors = append(f.errors, j.message)
-		cand.call.emit(belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
-		j.discard()
+		failed := belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()}
+		if d.round {
+			failed.Round, failed.Of = f.inv.checker.rounds, cand.call.runner.Check.Most()
+		}
+		cand.call.emit(failed)
+		f.putAside(j)
+		if d.round {
+			cand.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
+			continue
+		}
 		cand.kind.repeat(j)
 		if err := f.decider.await(n, j, d.wait); err != nil {
 			j.cutShort(cand.call, err)
@@ -145,7 +163,7 @@ func (cand *candidate) admitted(n int, ad admission) *judgement {
 // managed says that more was asked for than to run the command: then we may end what it leaves behind.
 func (cand *candidate) managed() bool {
 	p := &cand.pace.policy
-	return cand.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.AtMost != (Bounds{})
+	return cand.pace.mayRepeat() || cand.call.checks() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.AtMost != (Bounds{})
 }
 
 // checkVersion says, once, that the CLI is not of a version that its profile is tested with.

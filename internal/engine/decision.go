@@ -16,6 +16,7 @@ import (
 // decision is what follows from a judgement: another attempt at once, another one after a wait, or the end.
 type decision struct {
 	restart bool         // at once; it costs no retry
+	round   bool         // likewise: an agent was told that it is not done
 	wait    wait         // before the next attempt
 	stop    *retry.Error // why there is no further attempt; nil for a success
 	over    bool         // there is no further attempt
@@ -45,11 +46,22 @@ func (d *decider) decide(j *judgement) decision {
 	if stop != nil || j.verdict.Class == verdict.OK {
 		return decision{stop: stop, over: true}
 	}
+	d.count(j.verdict.Class)
+	return decision{wait: d.newWait(j, backoff)}
+}
+
+// count counts an attempt that is followed by another.
+func (d *decider) count(class verdict.Class) {
 	if d.failed == nil {
 		d.failed = map[verdict.Class]int{}
 	}
-	d.failed[j.verdict.Class]++
-	return decision{wait: d.newWait(j, backoff)}
+	d.failed[class]++
+}
+
+// mayStart reports whether the caller's bound on starts leaves room for another.
+func (d *decider) mayStart() bool {
+	starts := d.call.runner.AtMost.Starts
+	return starts == 0 || d.before+d.repeated()+1 < starts
 }
 
 // repeated is how many attempts were repeated.
@@ -100,7 +112,7 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 	if j.noRepeat != nil {
 		return 0, &retry.Error{Cause: j.noRepeat}
 	}
-	if starts := d.call.runner.AtMost.Starts; starts > 0 && d.before+d.repeated()+1 >= starts {
+	if !d.mayStart() {
 		return 0, &retry.Error{Cause: retry.ErrExhausted}
 	}
 	return backoff, d.hindrance(j, clock.Now().Add(backoff))

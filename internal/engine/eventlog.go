@@ -138,12 +138,12 @@ func (t *eventLog) line(line agent.Line) {
 		if info.Foreign {
 			t.foreign(line)
 		}
-	case t.flowing && info.Show == agent.Pass:
+	case t.flowing && info.Show == agent.Pass && !(info.Delivered && t.call.checks()): // a result counts only if it passes
 		t.flush(t.held)
 		line.WriteTo(writerFunc(t.pass))
 	default:
 		line.WriteTo(writerFunc(func(p []byte) (int, error) { return t.hold(t.held, p) }))
-		if info.Answered && info.Show == agent.Pass {
+		if info.Answered && info.Show == agent.Pass && !(info.Delivered && t.call.checks()) {
 			t.flowing = true
 			t.flush(t.held)
 		}

@@ -20,8 +20,36 @@ type finisher struct {
 	first    int        // its first attempt
 	decider  *decider
 	recorder recorder
-	errors   []string // what went wrong, attempt by attempt
-	earliest wayBack  // the first of the candidates before to be free again
+	errors   []string   // what went wrong, attempt by attempt
+	earliest wayBack    // the first of the candidates before to be free again
+	answer   *judgement // the last answer that did not pass its check, for which there is no better one; nil if there is none
+}
+
+// putAside drops the output of an attempt that does not count, unless it is an answer: that is kept until there is another.
+func (f *finisher) putAside(j *judgement) {
+	if j.check == nil {
+		j.discard()
+		return
+	}
+	if f.answer != nil {
+		f.answer.discard()
+	}
+	f.answer = j
+}
+
+// deliver passes on the output of the last attempt, or an answer that is not done if there is none after it: its work was paid for.
+func (f *finisher) deliver(r *belaytype.Result, j *judgement) error {
+	if f.answer == nil {
+		return j.deliver()
+	}
+	if j.check != nil {
+		f.answer.discard()
+		f.answer = nil
+		return j.deliver()
+	}
+	j.discard()
+	r.Output = f.answer.output()
+	return f.answer.deliver()
 }
 
 // take takes the candidate whose turn it is now, of which n is the first attempt.
@@ -80,8 +108,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if !exhausted {
 		r.Output = j.output()
 	}
+	f.cand.kind.account(r)
 	f.cand.kind.end(r)
-	if err := j.deliver(); err != nil && r.ExitCode == 0 {
+	if err := f.deliver(r, j); err != nil && r.ExitCode == 0 {
 		r.ExitCode = CodeFailed
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
@@ -96,7 +125,10 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	}
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
-	r.Silent = j.silent()
+	r.Silent = j.silent() || f.answer != nil
+	if k := f.inv.checker; k != nil {
+		r.Check = k.last
+	}
 	r.Duration = time.Since(c.begun)
 	f.recorder.count(r, j.started())
 	inv.result = r
@@ -112,7 +144,7 @@ func (f *finisher) off() bool {
 // exhausted says that the attempt would have been repeated and only retries or time were missing.
 func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 	counted := f.cand.pace.mayRepeat() || f.cand.call.runner.OnlyAttempt && f.cand.call.traits.kind == agentTurn
-	if stop == nil || !counted || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
+	if stop == nil || !counted || j.verdict.Class == verdict.NotDone || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
 		return false
 	}
 	_, interrupted := asInterrupt(stop.Cause)

@@ -29,6 +29,7 @@ type Invocation struct {
 	signals   control
 	stream    stream
 	viewers   viewers
+	checker   *checker // nil if work is not checked
 
 	troubleOnce sync.Once // the state's trouble is said once
 
@@ -59,6 +60,9 @@ func newInvocation(ctx context.Context, r *Runner, c command, env []string) *Inv
 	inv.pace.policy = inv.kind.policy(r.Policy)
 	inv.pace.series = inv.pace.policy.Start(now)
 	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
+	if inv.call.checks() {
+		inv.checker = &checker{call: inv.call}
+	}
 	return inv
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -37,7 +38,8 @@ type judgement struct {
 	recorded bool         // it is on record; what is not is the attempt after it, which does not come
 
 	account agent.Account
-	asked   int // requests that were made on the side on its account
+	check   *journal.Check // of its work; nil if that was not checked
+	asked   int            // requests that were made on the side on its account
 	left    []supervise.Proc
 	killed  int
 }

@@ -31,13 +31,16 @@ type kind interface {
 	hindrance(*judgement) *retry.Error
 	// repeat prepares the attempt after one that failed.
 	repeat(*judgement)
+	// sendBack prepares an attempt that tells an agent what its work lacks, and reports whether there can be one.
+	sendBack(j *judgement, what string) bool
 	// describe puts into a line of the log what is special to the kind.
 	describe(e *journal.Entry, j *judgement)
 	// prompts are what the command was asked beside [Command.Prompt]: in its arguments, and on stdin.
 	prompts() []string
 	// release gives free what the attempts were given: there is no further one.
 	release()
-	// end fills in what the result tells of all attempts.
+	// account fills in what the result tells of all attempts so far, and end puts that on record: there is no further one.
+	account(r *belaytype.Result)
 	end(r *belaytype.Result)
 	// preview fills in how the first attempt would be started.
 	preview(*belaytype.Preview) error

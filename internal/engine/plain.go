@@ -68,6 +68,7 @@ func (k *plain) complete(*judgement)                 {}
 func (k *plain) restart(*judgement) bool             { return false }
 func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
 func (k *plain) repeat(*judgement)                   {}
+func (k *plain) sendBack(*judgement, string) bool    { return false }
 func (k *plain) describe(*journal.Entry, *judgement) {}
 func (k *plain) prompts() []string                   { return nil }
 func (k *plain) preview(p *belaytype.Preview) error  { return nil }
@@ -80,7 +81,9 @@ func (k *plain) release() {
 	}
 }
 
-func (k *plain) end(r *belaytype.Result) {
+func (k *plain) end(*belaytype.Result) {}
+
+func (k *plain) account(r *belaytype.Result) {
 	if r.Usage.CostUSD == nil && !r.Usage.CostUnknown() {
 		r.Usage.CostUSD = new(float64) // nothing was used
 	}

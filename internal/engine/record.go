@@ -48,6 +48,7 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		e.Usage, e.Requests, e.Left, e.Killed = j.account.Usage.JSON(), j.account.Requests+j.asked, len(j.left), j.killed
 		j.transcript.describe(&e, &j.account)
 	}
+	e.Check = j.check
 	b.cand.kind.describe(&e, j)
 	j.asked = 0
 	b.requests += e.Requests

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -82,6 +83,9 @@ type Runner struct {
 
 	// Effects says what is done where a failure leaves open whether the command has changed something.
 	Effects belaytype.Effects
+
+	// Check has the work checked before it counts.
+	Check Check
 
 	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
 	LimitBuffer time.Duration
@@ -236,7 +240,7 @@ func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocat
 			env = append(env, shim.Setting(c.variables(), cli.Name, c.Args[0]))
 		}
 	}
-	if err := r.check(&c, env); err != nil {
+	if err := cmp.Or(r.check(&c, env), r.checkable(&c, env)); err != nil {
 		return nil, err
 	}
 	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != belaytype.LastSession && !profile.IsSession(name, id) {

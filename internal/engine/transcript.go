@@ -177,7 +177,8 @@ func (*streams) describe(*journal.Entry, *agent.Account) {}
 // more than one attempt.
 func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, io.Writer) {
 	_, isFile := w.(*os.File)
-	reported := c.runner.Keep || c.command.Stdout == nil
+	kept := c.runner.Keep || c.checks()
+	reported := kept || c.command.Stdout == nil
 	// Others wait for the first answer, which of a generic command is the first thing it prints.
 	leased := stdout && ad.leased()
 	if isFile && !repeats && !c.profile.Reads() && lower(c.runner.Stall, c.runner.AtMost.Stall) <= 0 && !reported && !leased {
@@ -196,7 +197,7 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 		s.held.spare = maxSpare
 	case repeats && !c.runner.Stream:
 		s.held = c.newOutput()
-	case c.runner.Keep && stdout:
+	case kept && stdout:
 		s.kept = c.newOutput()
 		s.kept.spare = maxSpare
 	}

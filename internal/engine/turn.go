@@ -211,6 +211,21 @@ func (k *turn) turnAfter(j *judgement) agent.Turn {
 	return after
 }
 
+// sendBack: the session that has done the work is told what it lacks.
+func (k *turn) sendBack(j *judgement, what string) bool {
+	after := k.turnAfter(j)
+	if !after.Continue || after.Session != j.account.Session {
+		return false
+	}
+	after.Prompt = &what
+	_, err := k.agent.Plan(after)
+	if _, over := errors.AsType[*agent.UsedUp](err); err != nil && !over { // then the next attempt says so
+		return false
+	}
+	k.next = after
+	return true
+}
+
 // continuation is a turn of a session that knows the task.
 func (k *turn) continuation(session string) agent.Turn {
 	prompt := cmp.Or(k.call.runner.Resume.Prompt, continuePrompt)
@@ -243,12 +258,13 @@ func (k *turn) describe(e *journal.Entry, j *judgement) {
 
 func (k *turn) prompts() []string { return []string{k.info.Prompt, string(k.first.Stdin)} }
 
-func (k *turn) end(r *belaytype.Result) {
+func (k *turn) account(r *belaytype.Result) {
 	r.Session, r.Resumed, r.Usage = k.sessions.last, k.resumed, k.sessions.usage.sum()
 	r.Verdict.SessionID = r.Session
-	k.plain.end(r)
-	k.sessions.end(r.Success, r.Verdict.Class)
+	k.plain.account(r)
 }
+
+func (k *turn) end(r *belaytype.Result) { k.sessions.end(r.Success, r.Verdict.Class) }
 
 func (k *turn) innerRetries() int { return k.sessions.innerRetries }
 

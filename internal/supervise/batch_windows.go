@@ -25,6 +25,9 @@ func isBatch(path string) bool {
 // program is what is started for a command: the command itself, the program that a batch file of npm's starts, or cmd for any other
 // batch file, with its whole command line.
 func program(path string, args []string) (program string, argv []string, line string, err error) {
+	if line, ok := shellLine(args); ok {
+		return path, args, line, nil
+	}
 	if !isBatch(path) || len(args) == 0 {
 		return path, args, "", nil
 	}

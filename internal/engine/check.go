@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Check says what becomes of work that is checked before it counts: by a line for the shell, or by [belaytype.Command.Check].
+type Check struct {
+	// Line is for the user's shell, which gets the answer on stdin; exit code 0 accepts it. Timeout is how long it may take; 0 means 10 minutes.
+	Line    string
+	Timeout time.Duration
+	// Rounds is how often an agent is told that it is not done; 0 means 3, negative never. Prompt is what it is told before what the check has
+	// printed; empty means to finish the work.
+	Rounds int
+	Prompt string
+	// First checks before the first attempt too: if there is nothing to do, nothing is started.
+	First bool
+}
+
+const (
+	checkTimeout = 10 * time.Minute
+	checkRounds  = 3
+	checkPrompt  = "The work is not done: it did not pass this check. Find out why, finish the work, and make sure that it passes."
+	// maxFeedback is how much of the end of a check's output an agent is told.
+	maxFeedback = 8 << 10
+)
+
+// Most is how often an agent is told at most, Limit how long the line may take.
+func (c *Check) Most() int { return max(cmp.Or(c.Rounds, checkRounds), 0) }
+
+func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, checkTimeout) }
+
+// The environment of a check says which attempt and which task of a batch it is about, beside [supervise.RunIDVar].
+const (
+	AttemptVar = "BELAY_ATTEMPT"
+	TaskVar    = "BELAY_TASK_ID"
+)
+
+// checks reports whether work is checked before it counts.
+func (c *call) checks() bool { return c.runner.Check.Line != "" || c.command.Check != nil }
+
+// NoCheck reports whether what a command does cannot be checked: an agent works for a person, or in a conversation.
+func NoCheck(p agent.Profile) bool {
+	a, ok := p.(agent.Agent)
+	return ok && (!a.Headless() || a.Info().Once)
+}
+
+// checkable finds, before anything is started, why the work of a command cannot be checked.
+func (r *Runner) checkable(c *command, env []string) error {
+	if r.Check.Line == "" && c.Check == nil {
+		return nil
+	}
+	if NoCheck(r.Profile) {
+		return &belaytype.UsageError{Err: fmt.Errorf("a check needs an answer that ends: %s works for a person, or in a conversation", c.name())}
+	}
+	if err := supervise.CheckArgs(supervise.Shell(r.Check.Line), env); err != nil {
+		return &belaytype.UsageError{Err: fmt.Errorf("the check: %w", err)}
+	}
+	return nil
+}
+
+// checker has the work of an invocation checked, whoever does it.
+type checker struct {
+	call   *call
+	rounds int // how often an agent was told
+	last   *belaytype.Check
+	broken string // how the last check ended if that says little of the work; empty if it says more
+}
+
+// finding is how a check ended.
+type finding struct {
+	belaytype.Check
+	how    string // "failed with exit code 1"
+	broken bool   // it could not run to its end, which may be the work's fault or its own
+	took   time.Duration
+	err    error // of a function; or there is no shell
+}
+
+// look has the work of an attempt checked, of which this is the answer.
+func (k *checker) look(cand *candidate, n int, answer *belaytype.Output) finding {
+	begun, line := time.Now(), k.call.runner.Check.Line
+	cand.call.live.change(func(rec *supervise.Record) { rec.Activity = "check" })
+	cand.call.emit(belaytype.Checking{Attempt: n, Round: k.rounds, Of: k.call.runner.Check.Most(), Command: line})
+	f := finding{Check: belaytype.Check{Command: line, Rounds: k.rounds, ExitCode: -1}}
+	if check := cand.call.command.Check; check != nil {
+		f.ask(cand, check, n, answer)
+	} else {
+		f.run(cand, n, answer)
+	}
+	f.took = time.Since(begun)
+	k.last = &f.Check
+	return f
+}
+
+// ask asks the caller's function.
+func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Result) error, n int, answer *belaytype.Output) {
+	c, r := cand.call, &belaytype.Result{Success: true, Output: answer, Attempts: n}
+	r.ID, r.Profile, r.Fallback, r.Name, r.Tags = c.id, c.profile.Name(), cand.fallback, c.runner.Labels.Name, c.runner.Labels.Tags
+	cand.kind.account(r)
+	if f.err = check(cand.pace.ctx, r); f.err != nil {
+		f.how, f.Output = "was refused", f.err.Error()
+		return
+	}
+	f.Passed = true
+}
+
+// run runs the line, in the run's directory and as a part of it. What it leaves running ends with it; what the command has left does not.
+func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
+	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
+	env := append(supervise.Mark(c.env, c.id), fmt.Sprintf("%s=%d", AttemptVar, n), TaskVar+"="+c.runner.Task.ID)
+	l := launch{args: supervise.Shell(c.runner.Check.Line), env: env, input: &feed{source: answer.Reader()}, stdout: said, stderr: said}
+	limit := c.runner.Check.Limit()
+	e := cand.supervised(l, supervise.Spec{RunID: c.id + "-check", Timeout: limit}, func(Process) {})
+	l.input.release()
+	if !e.started() {
+		f.err, f.how = e.err, "could not be started: "+e.err.Error()
+		return
+	}
+	if len(e.exit.Left) > 0 {
+		e.process.EndTree()
+	}
+	ended := said.Excerpt()
+	f.Output = string(slices.Concat(ended.Head, ended.Tail))
+	switch code := e.exit.Code; {
+	case e.exit.Reason == supervise.Deadline:
+		f.how, f.broken = "did not end within "+printable.Span(limit), true
+	case e.exit.Signal != 0:
+		f.how, f.broken = "was killed by "+signalName(e.exit.Signal), true
+	case code == CodeNotExecutable || code == CodeNotFound:
+		f.how, f.broken, f.ExitCode = fmt.Sprintf("failed with exit code %d", code), true, code
+	default:
+		f.how, f.ExitCode, f.Passed = fmt.Sprintf("failed with exit code %d", code), code, code == 0 && e.exit.Reason == supervise.Exited
+	}
+}
+
+// feedback is what an agent is told of a check that its work did not pass.
+func (k *checker) feedback(f *finding) string {
+	text := strings.TrimSpace(strings.ToValidUTF8(printable.Text(f.Output), "\uFFFD"))
+	if f.Command == "" {
+		return cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + text
+	}
+	return fmt.Sprintf("%s\n\n$ %s\n%s\n\nThe check %s.", cmp.Or(k.call.runner.Check.Prompt, checkPrompt), f.Command, text, f.how)
+}
+
+// accept decides on a success: it counts if its check passes, or if there is none. Otherwise the session of an agent is told why, and goes on;
+// what has no session is started again where retries were asked for.
+func (f *finisher) accept(n int, j *judgement) decision {
+	k, c := f.inv.checker, f.cand.call
+	if k == nil {
+		return decision{over: true}
+	}
+	found := k.look(f.cand, n, j.output())
+	j.check = found.entry()
+	if found.Passed {
+		return decision{over: true}
+	}
+	if cause := f.decider.ended(); cause != nil { // the check was stopped
+		j.cutShort(c, cause)
+		return decision{over: true, stop: &retry.Error{Cause: cause}}
+	}
+	k.refuse(j, &found)
+	stop := &retry.Error{Cause: cmp.Or(found.err, error(retry.ErrPermanent))}
+	again := !found.broken || found.how != k.broken // the same twice: it is not the work that is wrong, or nobody can mend it
+	k.broken = ""
+	if found.broken {
+		k.broken = found.how
+	}
+	reached := c.spending.check()
+	switch {
+	case found.err != nil && found.Command != "":
+		j.stopCode = CodeFailed
+	case reached != nil:
+		j.verdict, j.message, stop = costVerdict(reached), c.causeText(reached), costStop(reached)
+	case again && k.rounds < k.call.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.feedback(&found)):
+		k.rounds++
+		f.decider.count(verdict.NotDone)
+		return decision{round: true}
+	case again && k.rounds == 0 && c.runner.Policy.MaxRetries > 0:
+		j.verdict.Retryable = true
+		return f.decider.decide(j)
+	}
+	return decision{over: true, stop: stop}
+}
+
+// refuse says in the judgement of a success that the work is not done.
+func (k *checker) refuse(j *judgement, f *finding) {
+	v := &j.verdict
+	v.Class, v.Rule, v.Retryable, v.Evidence = verdict.NotDone, "check", false, verdict.LastLines(f.Output, 1, 200)
+	name := fmt.Sprintf("the check %q %s", printable.Prefix(f.Command, 100), f.how)
+	if f.Command == "" {
+		name = message.LastLine(v.Evidence)
+	}
+	j.message = fmt.Sprintf("%s is not done: %s", k.call.command.name(), name)
+}
+
+// entry is the finding as a line of the log has it.
+func (f *finding) entry() *journal.Check {
+	return &journal.Check{Round: f.Rounds, Passed: f.Passed, ExitCode: f.ExitCode, Time: milliseconds(f.took)}
+}
+
+// doneAlready looks, before the first attempt, whether there is anything to do: the judgement is nil if there is. stop is why there is no attempt
+// though there is.
+func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
+	k, c := f.inv.checker, f.cand.call
+	if k == nil || !c.runner.Check.First {
+		return nil, nil
+	}
+	found := k.look(f.cand, 0, nil)
+	j = &judgement{code: -1, check: found.entry(), verdict: verdict.Verdict{Class: verdict.OK, Rule: "check-first"}}
+	switch cause := f.decider.ended(); {
+	case found.Passed:
+		return j, nil
+	case cause != nil:
+		j.cutShort(c, cause)
+		return j, &retry.Error{Cause: cause}
+	case found.err != nil && found.Command != "":
+		k.refuse(j, &found)
+		j.stopCode = CodeFailed
+		return j, &retry.Error{Cause: found.err}
+	}
+	k.last = nil // it is not what the work is judged by
+	return nil, nil
+}
