@@ -190,7 +190,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
-		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt},
+		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt, Repeat: r.Policy.MaxRetries > 0},
 		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
 	}
 	for _, f := range r.Fallbacks {

@@ -68,6 +68,7 @@ func (c batchCommand) words(quoted func(string) string) (words []string) {
 	value("--format", o.format)
 	value("--output-dir", o.outputDir)
 	flag(o.failFast, "--fail-fast")
+	flag(o.taskChecks, "--task-checks")
 	value("--abort-after", o.abortAfter)
 	value("--max-cost", o.maxCost)
 	value("--deadline", o.deadline)

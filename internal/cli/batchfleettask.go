@@ -74,6 +74,9 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if r.waits(l.settings) && c.known != nil {
 		job.Flags["max-wait"] = longestWait
 	}
+	if own := r.checkOf(t); own != "" {
+		job.Flags["check"] = own
+	}
 	if timeout := t.Timeout; timeout > 0 {
 		job.Flags["timeout"] = timeout.String()
 	} else if text, ok := r.given["timeout"]; ok {

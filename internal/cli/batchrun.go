@@ -264,7 +264,7 @@ func (r *taskRunner) project(dir string) string {
 
 // commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.
 func (r *taskRunner) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runner, error) {
-	shared := c.known == nil && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
+	shared := c.known == nil && r.checkOf(t) == "" && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
 	if shared {
 		r.mu.Lock()
 		plain := r.plain[c.args[0]]

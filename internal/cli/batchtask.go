@@ -198,7 +198,7 @@ func (r *taskRunner) check(t *batch.Task) error {
 			return err
 		}
 	}
-	alike := t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
+	alike := r.checkOf(t) == "" && t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
 	if alike && r.looked {
 		return nil
 	}
@@ -220,10 +220,23 @@ func (r *taskRunner) check(t *batch.Task) error {
 	return err
 }
 
+// checkOf is the check of a task of its own; empty if it has none, or none is taken from tasks.
+func (r *taskRunner) checkOf(t *batch.Task) string {
+	if !r.options.taskChecks {
+		return ""
+	}
+	return t.Fields["check"]
+}
+
 // newRunner makes the runner for a task.
 func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
 	s := *l.settings
 	s.Resume, s.ResumeOrNew, s.ResumeInterrupted = "", "", ""
+	if own := r.checkOf(t); own != "" {
+		if err := config.Find("check").Set(&s, own); err != nil {
+			return nil, fmt.Errorf("check: %w", err)
+		}
+	}
 	runner, err := newRunner(&s, l.rules, c.known)
 	if err != nil {
 		return nil, err

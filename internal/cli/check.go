@@ -27,7 +27,7 @@ func checkOf(s *config.Settings, known agent.Profile) (engine.Check, error) {
 	if engine.NoCheck(known) && !strings.HasPrefix(s.From("check"), "--") {
 		return engine.Check{}, nil
 	}
-	c := engine.Check{Line: s.Check, Timeout: s.CheckTimeout, Rounds: s.CheckRounds, Prompt: s.CheckPrompt, First: s.CheckFirst}
+	c := engine.Check{Line: s.Check, Timeout: s.CheckTimeout, Rounds: s.CheckRounds, Prompt: s.CheckPrompt, First: s.CheckFirst, Repeat: s.Asked()}
 	if s.From("check-rounds") != "" && s.CheckRounds == 0 {
 		c.Rounds = -1
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
 )
 
 // retriedFailures are the failures of a run that were retried, for a job of GitHub Actions.
@@ -36,6 +37,9 @@ func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invoc
 	report := actions.Report{Command: inv.Redact(retried.name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Error), Attempts: r.Attempts,
 		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
 		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
+	if c := r.Check; c != nil && !c.Passed {
+		report.Error = inv.Redact(r.Error + "\n" + verdict.LastLines(c.Output, 10, 2000))
+	}
 	for _, f := range retried.list {
 		f.Text = inv.Redact(f.Text)
 		report.Add(f)

@@ -30,6 +30,7 @@ type file struct {
 	project   bool
 	values    map[string]named            // setting → value, for all profiles
 	profile   map[string]map[string]named // the same for one profile
+	run       map[string]map[string]named // the same for runs of one name
 	rules     []Rule
 	alerts    alert.Config
 	ignored   []Ignored // of a project's file, or that the user's cannot be reached
@@ -72,7 +73,7 @@ func readUser() (*file, error) {
 // parseFile checks every key and every value: a mistyped one must not be ignored silently. In the user's file a mistake is an
 // error, so that the user mends it. In a project's file, which others may have written, it is ignored, and that is noted.
 func parseFile(path string, data []byte, project bool) (*file, error) {
-	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}}
+	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}, run: map[string]map[string]named{}}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // some editors begin every file with it
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
@@ -118,7 +119,16 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 		}
 	}
 	if value, ok := doc["profile"]; ok {
-		if err := f.addProfiles(value, lines, wrong); err != nil {
+		if err := f.addTables(f.profile, "profile", value, checkProfile, lines, wrong); err != nil {
+			return nil, err
+		}
+	}
+	if value, ok := doc["run"]; ok {
+		check := func(string) error { return nil }
+		if project {
+			check = func(string) error { return message.Error(message.ProjectMayNot("settings of single runs")) }
+		}
+		if err := f.addTables(f.run, "run", value, check, lines, wrong); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +171,7 @@ func (f *file) mistake(key string, m *Mistake) error {
 // table of those with rules. So may a fallback.
 func isTable(key string, value any) bool {
 	switch key {
-	case "alert", "fleet", "prices", "profile", "rule":
+	case "alert", "fleet", "prices", "profile", "rule", "run":
 		return true
 	case "budget", "fallback":
 		_, ok := value.(map[string]any)
@@ -195,24 +205,25 @@ func (f *file) addTable(to map[string]named, table map[string]any, prefix string
 	return nil
 }
 
-// addProfiles adds the tables of single profiles.
-func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, format string, args ...any) error) error {
+// addTables adds the tables of single profiles, or of runs by their names. check says what is wrong with a name.
+func (f *file) addTables(to map[string]map[string]named, kind string, value any, check func(name string) error, lines map[string]int,
+	wrong func(key, format string, args ...any) error) error {
 	tables, ok := value.(map[string]any)
 	if !ok {
-		return wrong("profile", "%s", message.MustBeTable("[profile.generic]"))
+		return wrong(kind, "%s", message.MustBeTable("["+kind+".NAME]"))
 	}
 	for name, table := range tables {
-		key := "profile." + name
+		key := kind + "." + name
 		settings, ok := table.(map[string]any)
-		err := checkProfile(name)
+		err := check(name)
 		switch {
 		case !ok:
 			err = wrong(key, "%s", message.MustBeTable(""))
 		case err != nil:
 			err = wrong(key, "%w", err)
 		default:
-			f.profile[name] = map[string]named{}
-			err = f.addTable(f.profile[name], settings, key+".", lines, wrong)
+			to[name] = map[string]named{}
+			err = f.addTable(to[name], settings, key+".", lines, wrong)
 		}
 		if err != nil {
 			return err

@@ -83,9 +83,10 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 	}
 	env, vendor := environ(), vendorEnviron(profile)
 	s.Unread = unread(env)
+	name := user.nameOf(given, env)
 	for i := range Table {
 		t := &Table[i]
-		if v, from, ok := user.value(t, profile); ok {
+		if v, from, ok := user.value(t, profile, name); ok {
 			if err := t.set(s, v.text); err != nil {
 				return nil, &Mistake{Path: user.path, Err: fmt.Errorf("%s: %w", v.key, err)}
 			}
@@ -130,13 +131,29 @@ func Alerts() (alert.Config, error) {
 	return user.alerts, err
 }
 
-// value is what the file says of a setting for a profile, and where.
-func (f *file) value(t *Setting, profile string) (v named, from string, ok bool) {
+// nameOf is the name of the run, by which the file may have settings.
+func (f *file) nameOf(given Given, env map[string]string) string {
+	name := Find("name")
+	if text, ok := given[name.Name]; ok {
+		return text
+	}
+	if v, ok := fromEnviron(env, name); ok {
+		return v.text
+	}
+	return f.values[name.Key()].text
+}
+
+// value is what the file says of a setting for a profile and a run of that name, and where.
+func (f *file) value(t *Setting, profile, name string) (v named, from string, ok bool) {
 	v, ok = f.values[t.Key()]
 	from = f.path
 	if own, there := f.profile[profile][t.Key()]; there {
 		v, ok = own, true
-		from += " [profile." + profile + "]"
+		from = f.path + " [profile." + profile + "]"
+	}
+	if own, there := f.run[name][t.Key()]; there {
+		v, ok = own, true
+		from = f.path + " [run." + name + "]"
 	}
 	if v.key != t.Key() {
 		from += " (" + v.key + ")"

@@ -153,7 +153,7 @@ func (s *Settings) projectValues(f *file, name string) map[string]projectValue {
 	values := map[string]projectValue{}
 	for i := range Table {
 		t := &Table[i]
-		if v, from, ok := f.value(t, name); ok && t.Scope >= Lower {
+		if v, from, ok := f.value(t, name, ""); ok && t.Scope >= Lower {
 			values[t.Name] = projectValue{v, from}
 		}
 	}

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -161,6 +162,13 @@ func (s *Setting) Usage() string {
 }
 
 func (s *Setting) set(to *Settings, text string) error { return s.value.read(to, text) }
+
+// Set gives the setting a value that comes from the command line, or from what that names.
+func (s *Setting) Set(to *Settings, text string) error {
+	to.origin = maps.Clone(to.origin)
+	to.origin[s.Name] = "--" + s.Name
+	return s.set(to, text)
+}
 
 // Env is the environment variable of the setting.
 func (s *Setting) Env() string {

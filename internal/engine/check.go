@@ -29,6 +29,8 @@ type Check struct {
 	Prompt string
 	// First checks before the first attempt too: if there is nothing to do, nothing is started.
 	First bool
+	// Repeat says that what has no session is started again, within the retries of the policy.
+	Repeat bool
 }
 
 const (
@@ -185,11 +187,12 @@ func (f *finisher) accept(n int, j *judgement) decision {
 		j.stopCode = CodeFailed
 	case reached != nil:
 		j.verdict, j.message, stop = costVerdict(reached), c.causeText(reached), costStop(reached)
+		j.stopCode = CodeTryLater // with more money it goes on
 	case again && k.rounds < k.call.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.feedback(&found)):
 		k.rounds++
 		f.decider.count(verdict.NotDone)
 		return decision{round: true}
-	case again && k.rounds == 0 && c.runner.Policy.MaxRetries > 0:
+	case again && k.rounds == 0 && c.runner.Check.Repeat:
 		j.verdict.Retryable = true
 		return f.decider.decide(j)
 	}

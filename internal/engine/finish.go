@@ -126,8 +126,8 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
 	r.Silent = j.silent() || f.answer != nil
-	if k := f.inv.checker; k != nil {
-		r.Check = k.last
+	if k := f.inv.checker; k != nil && k.last != nil {
+		r.Check, k.last.Rounds = k.last, k.rounds
 	}
 	r.Duration = time.Since(c.begun)
 	f.recorder.count(r, j.started())

@@ -91,6 +91,9 @@ func (a *Allow) checkSettings(job *fleetpipe.Job) error {
 	if err != nil {
 		return err
 	}
+	if given["check"] != "" && !slices.Contains(a.Profiles, anyCommand) {
+		return message.Error("jobs may not run checks here, which may be any command (generic is not in allow of [fleet])")
+	}
 	if text, falls := given["fallback"]; falls && !slices.Contains(a.Profiles, anyCommand) {
 		own := profileOf(job)
 		isPlain := !slices.Contains(a.Profiles, own)
