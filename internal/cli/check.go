@@ -10,21 +10,38 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
-// checkOf is the check that the settings ask for. One that files or the environment name is left out where the work cannot be checked: they are
-// meant for many commands.
-func checkOf(s *config.Settings, known agent.Profile) (engine.Check, error) {
+// skipCheck takes out of the settings of a run the check of a command that works for a person, or in a conversation. Files and the environment are meant
+// for many commands; a flag is refused.
+func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args []string) (skipped string, err error) {
+	if s.Check == "" {
+		return "", nil
+	}
+	if known == nil && given["profile"] == "" {
+		known = profile.Of(args, nil, given["cwd"])
+	}
+	if !engine.NoCheck(known) {
+		return "", nil
+	}
+	from := s.From("check")
+	if strings.HasPrefix(from, "--") {
+		return "", usage(message.Error(message.NoCheck(known.Name())), message.AsIn("belay run --check 'go test ./...' -- claude -p 'Fix the test'"))
+	}
+	s.Check = ""
+	return fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name())), nil
+}
+
+// checkOf is the check that the settings ask for.
+func checkOf(s *config.Settings) (engine.Check, error) {
 	if s.Check == "" {
 		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
 			if strings.HasPrefix(s.From(name), "--") {
 				return engine.Check{}, usage(message.Error("--"+name+" needs --check"), message.AsIn("belay run --check 'go test ./...' -- claude -p 'Fix the test'"))
 			}
 		}
-		return engine.Check{}, nil
-	}
-	if engine.NoCheck(known) && !strings.HasPrefix(s.From("check"), "--") {
 		return engine.Check{}, nil
 	}
 	c := engine.Check{Line: s.Check, Timeout: s.CheckTimeout, Rounds: s.CheckRounds, Prompt: s.CheckPrompt, First: s.CheckFirst, Repeat: s.Asked()}

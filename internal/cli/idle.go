@@ -40,9 +40,6 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}
-	if s.Check != "" && r.Check.Line == "" {
-		list = append(list, fmt.Sprintf("%s has no effect here: %s works for a person, or in a conversation", s.From("check"), known.Name()))
-	}
 	return list
 }
 

@@ -114,6 +114,10 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	behind := shimCallOf(ctx)
 	behind.adjust(s)
+	skipped, err := skipCheck(s, given, known, args)
+	if err != nil {
+		return refuse(std, given, s, err)
+	}
 	runner, err := newRunner(s, rules, known)
 	if err != nil {
 		return refuse(std, given, s, err)
@@ -160,6 +164,9 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)
+	}
+	if skipped != "" {
+		view.verbosely(skipped)
 	}
 	if s.Verbose {
 		for _, text := range idleFlags(s, runner, known) {
@@ -262,7 +269,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if r.Resume, err = resumption(s, known); err != nil {
 		return nil, err
 	}
-	if r.Check, err = checkOf(s, known); err != nil {
+	if r.Check, err = checkOf(s); err != nil {
 		return nil, err
 	}
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func (r *Runner) checkable(c *command, env []string) error {
 		return nil
 	}
 	if NoCheck(r.Profile) {
-		return &belaytype.UsageError{Err: fmt.Errorf("a check needs an answer that ends: %s works for a person, or in a conversation", c.name())}
+		return &belaytype.UsageError{Err: errors.New(message.NoCheck(c.name()))}
 	}
 	if err := supervise.CheckArgs(supervise.Shell(r.Check.Line), env); err != nil {
 		return &belaytype.UsageError{Err: fmt.Errorf("the check: %w", err)}

@@ -151,6 +151,11 @@ func Unread() string { return "its output is no longer read" }
 // StoppedBetween says why there is no next attempt.
 func StoppedBetween(why string) string { return "stopped before the next attempt: " + why }
 
+// NoCheck says why what a command does cannot be checked.
+func NoCheck(name string) string {
+	return fmt.Sprintf("there is no answer to check: %s works for a person, or in a conversation", name)
+}
+
 // Replaced says which run has taken the place of another.
 func Replaced(by string) string { return "replaced by run " + by }
 
