@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,6 +42,25 @@ func ExampleRunner_Run() {
 	// Output:
 	// true 3 <nil>
 	// done
+}
+
+// A check accepts the work, or says what it lacks. An agent is told that, and goes on with its session; a plain command is started again.
+func ExampleCommand_check() {
+	r := belay.Runner{Policy: retry.Policy{MaxRetries: 3, BaseDelay: time.Millisecond}}
+	dir, done := inTemp()
+	defer done()
+	res, err := r.Run(context.Background(), belay.Command{
+		Args: []string{"sh", "-c", `echo x >> calls; wc -l < calls`}, Dir: dir,
+		Check: func(_ context.Context, r *belay.Result) error {
+			if n := strings.TrimSpace(r.Output.String()); n != "2" {
+				return fmt.Errorf("want 2, got %s", n)
+			}
+			return nil
+		},
+	})
+	fmt.Println(err, res.Attempts, res.Check.Passed)
+	// Output:
+	// <nil> 2 true
 }
 
 // An error says what it was and why it was not tried again.

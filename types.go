@@ -13,7 +13,6 @@ type (
 	FallbackPreview = belaytype.FallbackPreview
 	Result          = belaytype.Result
 	Output          = belaytype.Output
-	Check           = belaytype.Check
 )
 
 // Events are what happens while a command is run: see [belaytype.Event].
@@ -44,7 +43,6 @@ type (
 	AlertRaised     = belaytype.AlertRaised
 	CostNotice      = belaytype.CostNotice
 	FellBack        = belaytype.FellBack
-	Checking        = belaytype.Checking
 	FallbackSkipped = belaytype.FallbackSkipped
 	AgentEvent      = belaytype.AgentEvent
 	Missed          = belaytype.Missed
