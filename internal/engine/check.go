@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
@@ -82,6 +83,7 @@ type checker struct {
 	rounds int // how often an agent was told
 	last   *belaytype.Check
 	broken string // how the last check ended if that says little of the work; empty if it says more
+	told   string // what the agent was told last
 }
 
 // finding is how a check ended.
@@ -136,6 +138,9 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	if len(e.exit.Left) > 0 {
 		e.process.EndTree()
 	}
+	if sig := syscall.Signal(e.exit.ShellCode() - 128); sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP {
+		retry.Sleep(cand.pace.ctx, groupSignalDelay) // it may have been meant for us too
+	}
 	ended := said.Excerpt()
 	f.Output = string(slices.Concat(ended.Head, ended.Tail))
 	switch code := e.exit.Code; {
@@ -150,13 +155,14 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	}
 }
 
-// feedback is what an agent is told of a check that its work did not pass.
-func (k *checker) feedback(f *finding) string {
-	text := strings.TrimSpace(strings.ToValidUTF8(printable.Text(f.Output), "\uFFFD"))
-	if f.Command == "" {
-		return cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + text
+// tell is what an agent is told of a check that its work did not pass.
+func (k *checker) tell(f *finding) string {
+	k.told = strings.TrimSpace(strings.ToValidUTF8(printable.Text(f.Output), "\uFFFD"))
+	if f.Command != "" {
+		k.told = fmt.Sprintf("$ %s\n%s\n\nThe check %s.", f.Command, k.told, f.how)
 	}
-	return fmt.Sprintf("%s\n\n$ %s\n%s\n\nThe check %s.", cmp.Or(k.call.runner.Check.Prompt, checkPrompt), f.Command, text, f.how)
+	k.told = cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + k.told
+	return k.told
 }
 
 // accept decides on a success: it counts if its check passes, or if there is none. Otherwise the session of an agent is told why, and goes on;
@@ -166,7 +172,12 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	if k == nil {
 		return decision{over: true}
 	}
-	found := k.look(f.cand, n, j.output())
+	var found finding
+	if err := j.transcript.output().Lost(); err == nil {
+		found = k.look(f.cand, n, j.output())
+	} else {
+		found = finding{Check: belaytype.Check{Command: c.runner.Check.Line, ExitCode: -1}, err: err, how: "was not run, because the answer could not be kept: " + err.Error()}
+	}
 	j.check = found.entry()
 	if found.Passed {
 		return decision{over: true}
@@ -189,7 +200,7 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	case reached != nil:
 		j.verdict, j.message, stop = costVerdict(reached), c.causeText(reached), costStop(reached)
 		j.stopCode = CodeTryLater // with more money it goes on
-	case again && k.rounds < k.call.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.feedback(&found)):
+	case again && k.rounds < c.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.tell(&found)):
 		k.rounds++
 		f.decider.count(verdict.NotDone)
 		return decision{round: true}

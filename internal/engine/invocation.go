@@ -215,6 +215,9 @@ func (inv *Invocation) prompts() []string {
 	if beside := inv.call.command.Prompt; beside != nil {
 		list = append(list, *beside)
 	}
+	if inv.checker != nil {
+		list = append(list, inv.checker.told)
+	}
 	if inv.call.asksModel() {
 		list = append(list, texts(inv.call.command.Args)...)
 	}

@@ -197,6 +197,9 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 		s.held.spare = maxSpare
 	case repeats && !c.runner.Stream:
 		s.held = c.newOutput()
+		if stdout && c.checks() { // which need all of it
+			s.held.spare = maxSpare
+		}
 	case kept && stdout:
 		s.kept = c.newOutput()
 		s.kept.spare = maxSpare
