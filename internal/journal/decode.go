@@ -17,7 +17,7 @@ func decode(line []byte, e *Entry) (ok bool) {
 		return false
 	}
 	key, ok := in.key()
-	for _, f := range e.fields() {
+	for f := range e.fields() {
 		if string(key) != f.name {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 // but its first use costs a twentieth of a whole `belay run -- true`; a test compares the two.
 func (e *Entry) line(nulls bool) []byte {
 	line := make([]byte, 0, 512)
-	for _, f := range e.fields() {
+	for f := range e.fields() {
 		before := len(line)
 		line = append(append(append(line, ',', '"'), f.name...), '"', ':')
 		value := len(line)

@@ -9,8 +9,8 @@ package journal
 
 import (
 	"encoding/json"
+	"iter"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -188,34 +188,47 @@ type field struct {
 	keep  bool
 }
 
-// fieldTags are the names of the fields and whether they are kept, as the tags of an [Entry] have them.
-var fieldTags = sync.OnceValue(func() []field {
-	list := make([]field, reflect.TypeFor[Entry]().NumField())
-	for i := range list {
-		name, options, _ := strings.Cut(reflect.TypeFor[Entry]().Field(i).Tag.Get("json"), ",")
-		list[i] = field{name: name, keep: options == ""}
-	}
-	return list
-})
+// bound is an entry whose fields have been found by reflection. That takes longer than reading a line does, so other entries are copied into this one and
+// back.
+type bound struct {
+	Entry
+	list []field
+}
 
-// fields are all fields of an entry, in their order. Of texts with a type of their own the pointers are those to a string.
-func (e *Entry) fields() []field {
-	list, values := slices.Clone(fieldTags()), reflect.ValueOf(e).Elem()
-	for i := range list {
-		switch v := values.Field(i).Addr(); v.Elem().Kind() {
-		case reflect.String:
-			list[i].value = v.Convert(reflect.TypeFor[*string]()).Interface()
-		default:
-			list[i].value = v.Interface()
+var bounds = sync.Pool{New: func() any {
+	b := &bound{}
+	values := reflect.ValueOf(&b.Entry).Elem()
+	for i := range values.NumField() {
+		name, options, _ := strings.Cut(values.Type().Field(i).Tag.Get("json"), ",")
+		f := field{name: name, keep: options == "", value: values.Field(i).Addr().Interface()}
+		if values.Field(i).Kind() == reflect.String {
+			f.value = values.Field(i).Addr().Convert(reflect.TypeFor[*string]()).Interface()
 		}
+		b.list = append(b.list, f)
 	}
-	return list
+	return b
+}}
+
+// fields are all fields of an entry, in their order. Of texts with a type of their own the pointers are those to a string. What is changed through a pointer is
+// in the entry after the loop.
+func (e *Entry) fields() iter.Seq[field] {
+	return func(yield func(field) bool) {
+		b := bounds.Get().(*bound)
+		b.Entry = *e
+		for _, f := range b.list {
+			if !yield(f) {
+				break
+			}
+		}
+		*e, b.Entry = b.Entry, Entry{}
+		bounds.Put(b)
+	}
 }
 
 // shorten cuts every text to so many bytes, and leaves out tags, which are short unless they are not ours.
 func (e *Entry) shorten(most int) {
 	e.Tags = nil
-	for _, f := range e.fields() {
+	for f := range e.fields() {
 		if text, ok := f.value.(*string); ok {
 			*text = cut(*text, most)
 		}

@@ -22,7 +22,7 @@ func (e *Entry) Redact() {
 
 // redact takes credentials out of every text of the entry.
 func (e *Entry) redact(secrets *redact.Known) {
-	for _, f := range e.fields() {
+	for f := range e.fields() {
 		switch v := f.value.(type) {
 		case *string:
 			*v = redactText(secrets, f.name, *v)
