@@ -112,11 +112,11 @@ const (
 )
 
 // Counts reports whether a run that ended with this verdict is a failure of what it called. An interruption and a limit on
-// cost are intended by the user. What was never started was refused by Belay, at a gate or a scope, unless the command could
+// cost are intended by the user. Work that did not pass its check comes from a service that has answered. What was never started was refused by Belay, at a gate or a scope, unless the command could
 // not be started.
 func Counts(class, rule string, started bool) bool {
 	switch class {
-	case "ok", "interrupted", "breaker_open", "":
+	case "ok", "interrupted", "breaker_open", "not_done", "":
 		return false
 	}
 	if rule == RuleMaxCost || rule == RuleBudget {

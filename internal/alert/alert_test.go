@@ -132,7 +132,7 @@ func TestCounts(t *testing.T) {
 		want        bool
 	}{{"ok", "", true, false}, {"", "", true, false}, {"network", "", true, true}, {"auth", "", true, true}, {"unknown", "", true, true},
 		{"interrupted", "", true, false}, {"interrupted", "", false, false}, {"breaker_open", "", false, false}, {"rate_limit", "", false, false},
-		{"rate_limit", "", true, true}, {"session_busy", "", false, false}, {"tool_missing", "", false, true},
+		{"rate_limit", "", true, true}, {"not_done", "", true, false}, {"session_busy", "", false, false}, {"tool_missing", "", false, true},
 		{"limit_reached", "max-turns", true, true}, {"limit_reached", alert.RuleMaxCost, true, false}, {"limit_reached", alert.RuleBudget, true, false},
 		{"limit_reached", alert.RuleBudget, false, false}} {
 		if got := alert.Counts(tt.class, tt.rule, tt.started); got != tt.want {

@@ -25,7 +25,7 @@ func NewFigure(column string) (restore func()) {
 	figures = slices.Clone(before)
 	i := slices.IndexFunc(figures, func(f Figure) bool { return f.column == "inner_retries" })
 	figures[i].column, figures[i].in, figures[i].since, figures[i].CSV = column, everywhere, len(texts)+1, column
-	figures[i].Heading, figures[i].Place, figures[i].Page = "INNER", 5, "Inner"
+	figures[i].Heading, figures[i].Place, figures[i].Page = "INNER", 9, "Inner"
 	migrations = withFigures(slices.Clone(texts)...)
 	return func() { figures, migrations = before, texts }
 }

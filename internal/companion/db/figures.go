@@ -14,7 +14,7 @@ type Figures struct {
 	Key         string        `json:"key"`
 	Invocations int64         `json:"invocations"` // that ended
 	Succeeded   int64         `json:"succeeded"`
-	Refused     int64         `json:"refused"` // not started at all
+	Refused     int64         `json:"refused"` // not started at all, although there was something to do
 	Attempts    int64         `json:"attempts"`
 	Requests    int64         `json:"requests"` // to the services, as far as the commands report them
 	Faults      int64         `json:"faults"`   // of hooks and MCP servers
@@ -26,6 +26,11 @@ type Figures struct {
 	UnknownCosts   int64 `json:"unknown_costs"`
 	UnknownUsage   int64 `json:"unknown_usage"`
 	EstimatedCosts int64 `json:"estimated_costs"`
+	// DoneFirst is how many runs have passed their check without feedback from it, DoneLater how many with feedback, and NotDone how many ended because they did not
+	// pass it. A run that had nothing to do is none of them.
+	DoneFirst int64 `json:"done_first"`
+	DoneLater int64 `json:"done_later"`
+	NotDone   int64 `json:"not_done"`
 
 	// Of what follows only some sums are kept.
 
@@ -34,7 +39,7 @@ type Figures struct {
 	InnerWaitMS  int64   `json:"-"` // of WaitMS, what the commands have waited by themselves
 	GateWaitMS   int64   `json:"-"` // of WaitMS, what was waited at gates
 	TookMS       int64   `json:"-"` // by the runs that have ended, waits included
-	Lost         float64 `json:"-"` // what is known of the cost of attempts that failed
+	Lost         float64 `json:"-"` // what is known of the cost of attempts that failed; what a session goes on from is not lost
 
 	sizes, firstTokens int64 // of the tables that only count
 }
@@ -106,7 +111,7 @@ const (
 var figures = []Figure{
 	{column: "ended", in: inRollups | inMeters, of: Reliability | Spending, row: "a.status <> 'retry'", at: func(f *Figures) any { return &f.Invocations }, CSV: "invocations"},
 	{column: "succeeded", in: inRollups, of: Reliability, row: "a.status = 'success'", at: func(f *Figures) any { return &f.Succeeded }, CSV: "succeeded"},
-	{column: "refused", in: inRollups | inMeters, of: Reliability, row: "a.attempt = 0", at: func(f *Figures) any { return &f.Refused }, CSV: "refused"},
+	{column: "refused", in: inRollups | inMeters, of: Reliability, row: "a.attempt = 0 AND a.status <> 'success'", at: func(f *Figures) any { return &f.Refused }, CSV: "refused"},
 	{column: "attempts", in: everywhere &^ inAttempts, of: Reliability | Spending, row: "a.attempt > 0", at: func(f *Figures) any { return &f.Attempts },
 		CSV: "attempts", Heading: "ATTEMPTS", Place: 1, Drop: 4, Page: "Attempts"},
 	{column: "wait_ms", in: inRuns | inRollups | inMeters, of: Reliability, row: "a.wait_ms + a.gate_wait_ms", at: func(f *Figures) any { return &f.WaitMS },
@@ -121,6 +126,12 @@ var figures = []Figure{
 	{column: "faults", since: 2, in: inRollups | inMeters, of: Reliability, row: "0", at: func(f *Figures) any { return &f.Faults }, CSV: "faults", Heading: "FAULTS", Place: 3, Drop: 2, Look: Bad},
 	{column: "unknown_costs", since: 5, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.UnknownCosts }, CSV: "unknown_costs"},
 	{column: "estimated_costs", since: 6, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.EstimatedCosts }, CSV: "estimated_costs"},
+	{column: "done_first", since: 15, in: inRollups, of: Reliability | Spending, row: passed("= 0"), at: func(f *Figures) any { return &f.DoneFirst },
+		CSV: "done_first", Heading: "FIRST TRY", Place: 5, Drop: 3, Look: Rare, Page: "Done at the first try"},
+	{column: "done_later", since: 15, in: inRollups, of: Reliability | Spending, row: passed("> 0"), at: func(f *Figures) any { return &f.DoneLater },
+		CSV: "done_later", Heading: "FEEDBACK", Place: 6, Drop: 3, Look: Rare, Page: "After feedback"},
+	{column: "not_done", since: 15, in: inRollups, of: Reliability | Spending, row: "a.status <> 'retry' AND a.class = 'not_done'", at: func(f *Figures) any { return &f.NotDone },
+		CSV: "not_done", Heading: "NOT DONE", Place: 7, Drop: 2, Look: Bad, Page: "Not done"},
 	{column: "unknown_usage", since: 5, in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
 	{column: "no_costs", since: 6, in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
 	{column: "inner_retries", since: 5, in: inAttempts | inRuns | inMeters, at: func(f *Figures) any { return &f.InnerRetries }},
@@ -129,7 +140,12 @@ var figures = []Figure{
 	{column: "took_ms", in: inMeters, at: func(f *Figures) any { return &f.TookMS }},
 	{column: "count", in: inSpreads, at: func(f *Figures) any { return &f.sizes }},
 	{column: "n", in: inFirstTokens, at: func(f *Figures) any { return &f.firstTokens }},
-	{of: Spending, rollup: "coalesce(cost_usd, 0) * (class <> 'ok')", row: "coalesce(a.cost_usd, 0) * (a.class <> 'ok')", at: func(f *Figures) any { return &f.Lost }},
+	{of: Spending, rollup: "coalesce(cost_usd, 0) * (class NOT IN ('ok', 'not_done'))", row: "coalesce(a.cost_usd, 0) * (a.class NOT IN ('ok', 'not_done'))", at: func(f *Figures) any { return &f.Lost }},
+}
+
+// passed is SQL for a run that has ended with a check which passed in such a round.
+func passed(round string) string {
+	return "coalesce(a.status = 'success' AND a.attempt > 0 AND a.checked ->> '$.passed' AND a.checked ->> '$.round' " + round + ", 0)"
 }
 
 // some are the figures that are wanted.

@@ -167,4 +167,8 @@ func unmarshal(data json.RawMessage, into any) { json.Unmarshal(data, into) }
 // withoutMachines takes back schema 12, and what has come since.
 const withoutMachines = `DROP INDEX invocations_batch; ALTER TABLE invocations DROP COLUMN batch; ALTER TABLE invocations DROP COLUMN task; ALTER TABLE invocations DROP COLUMN line;
 	ALTER TABLE alerts DROP COLUMN batch; ALTER TABLE alerts DROP COLUMN task; ALTER TABLE alerts DROP COLUMN line; ALTER TABLE invocations DROP COLUMN machine; ALTER TABLE sessions DROP COLUMN machine; ALTER TABLE alerts DROP COLUMN machine;
-	ALTER TABLE audit DROP COLUMN machine; `
+	ALTER TABLE audit DROP COLUMN machine; ` + withoutChecks
+
+// withoutChecks takes back schema 15.
+const withoutChecks = `ALTER TABLE attempts DROP COLUMN checked; ALTER TABLE rollup DROP COLUMN done_first; ALTER TABLE rollup DROP COLUMN done_later; ALTER TABLE rollup DROP COLUMN not_done;
+	ALTER TABLE label_rollup DROP COLUMN done_first; ALTER TABLE label_rollup DROP COLUMN done_later; ALTER TABLE label_rollup DROP COLUMN not_done; `

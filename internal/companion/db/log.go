@@ -189,16 +189,26 @@ type Attempt struct {
 	Tools     []journal.Tool     `json:"tools,omitempty"`
 	ToolCalls []journal.ToolCall `json:"tool_calls,omitempty"`
 	ToolsCut  int                `json:"tools_cut,omitempty"`
+	Check     *journal.Check     `json:"check,omitempty"` // of the work that it has done
 	Left      int                `json:"left_running,omitempty"`
 	Killed    int                `json:"orphans_killed,omitempty"`
 	Machine   string             `json:"machine,omitempty"` // in the record of a fleet
+}
+
+// Began is when it was started. A check of its work comes behind it.
+func (a *Attempt) Began() time.Time {
+	took := time.Duration(a.ResponseMS) * time.Millisecond
+	if a.Check != nil {
+		took += time.Duration(a.Check.Time * float64(time.Second))
+	}
+	return a.Ended.Add(-took)
 }
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, coalesce(a.profile, i.profile), coalesce(a.command, i.command), a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
 	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
-	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, '')`
+	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, ''), coalesce(a.checked, '')`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -216,15 +226,16 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 	var ended int64
 	var retryAt *int64
-	var tools, calls string
+	var tools, calls, check string
 	u := &a.Usage
 	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
 		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &a.BelayCode,
-		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine)
+		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine, &check)
 	a.Ended, a.RetryAt = moment(ended), timeOf(retryAt)
 	json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
 	json.Unmarshal([]byte(calls), &a.ToolCalls)
+	json.Unmarshal([]byte(check), &a.Check)
 	return a, err
 }
 

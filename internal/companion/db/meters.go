@@ -145,7 +145,13 @@ func beginMeters(ctx context.Context, conn *sql.Conn, lines []line) error {
 }
 
 // begun is when the attempt of a line began, what it had to wait for included.
-func (l *line) begun() int64 { return l.Timestamp.UnixMilli() - ms(l.ResponseTime) - ms(l.GateWait) }
+func (l *line) begun() int64 {
+	at := l.Timestamp.UnixMilli() - ms(l.ResponseTime) - ms(l.GateWait)
+	if l.Check != nil { // which comes behind it
+		at -= ms(l.Check.Time)
+	}
+	return at
+}
 
 // Meters are the sums of all that was ever folded, and since when; the time is zero if nothing was.
 func (d *DB) Meters(ctx context.Context) (list []Meter, since time.Time, err error) {

@@ -113,7 +113,7 @@ func TestMeters_OfOlderRecord(t *testing.T) {
 	old.exec("DELETE FROM logs")
 	// A belay of schema 8 would have folded without meters; what this one has made of the log is left, and the tables are made again.
 	old.fold()
-	old.exec("DROP TABLE meters; DROP TABLE spreads; DROP TABLE metered; DROP TABLE label_rollup; DROP TABLE first_tokens; DROP INDEX invocations_fallback; DROP TABLE outbox; DROP TABLE exporter; " + withoutMachines + "PRAGMA user_version = 8")
+	old.exec(withoutMachines + "DROP TABLE meters; DROP TABLE spreads; DROP TABLE metered; DROP TABLE label_rollup; DROP TABLE first_tokens; DROP INDEX invocations_fallback; DROP TABLE outbox; DROP TABLE exporter; PRAGMA user_version = 8")
 	old.open()
 	for _, table := range []string{"meters", "spreads", "metered"} {
 		if one, other := fresh.query("SELECT * FROM "+table), old.query("SELECT * FROM "+table); one != other {

@@ -70,7 +70,7 @@ func TestStats_AsTheLogSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	w := newWorld(t)
 	var all []journal.Entry
-	classes := []verdict.Class{verdict.OK, verdict.OK, verdict.OK, verdict.Network, verdict.Auth, verdict.RateLimit}
+	classes := []verdict.Class{verdict.OK, verdict.OK, verdict.OK, verdict.Network, verdict.NotDone, verdict.RateLimit}
 	for n := range 2000 {
 		e := run(n)
 		e.Timestamp.Time = t0.Add(time.Duration(random.Int64N(int64(10*24*time.Hour) / 1e6 * 1e6)).Round(time.Millisecond))
@@ -86,6 +86,9 @@ func TestStats_AsTheLogSays(t *testing.T) {
 		}
 		if c := classes[random.IntN(len(classes))]; c != verdict.OK {
 			e = failed(e, []journal.Status{journal.Error, journal.Retry}[random.IntN(2)], c, "no")
+		}
+		if random.IntN(3) == 0 {
+			e.Check = &journal.Check{Round: random.IntN(3), Passed: e.Status == journal.Success && random.IntN(4) > 0, ExitCode: 1, Time: 0.5}
 		}
 		if random.IntN(10) == 0 { // a hook or a server, and what is no failure of theirs
 			e.Kind = []journal.Kind{journal.Hook, journal.MCP}[random.IntN(2)]
@@ -125,8 +128,8 @@ func figures(g db.Figures) string {
 	if g.Usage.CostUSD != nil {
 		cost = fmt.Sprintf("%.2f", *g.Usage.CostUSD)
 	}
-	return fmt.Sprintf("%s: %d %d %d %d %d %d, %d %d, %d %d %s", g.Key, g.Invocations, g.Succeeded, g.Refused, g.Attempts, g.Requests, g.Faults, g.WaitMS, g.ResponseMS,
-		g.Usage.InputTokens, g.Usage.OutputTokens, cost)
+	return fmt.Sprintf("%s: %d %d %d %d %d %d, %d %d, %d %d %s, %d %d %d", g.Key, g.Invocations, g.Succeeded, g.Refused, g.Attempts, g.Requests, g.Faults, g.WaitMS, g.ResponseMS,
+		g.Usage.InputTokens, g.Usage.OutputTokens, cost, g.DoneFirst, g.DoneLater, g.NotDone)
 }
 
 // expected adds up by hand, in the order of the groups that were found.
@@ -161,9 +164,18 @@ func expected(all []journal.Entry, f db.Filter, by db.Group, zone *time.Location
 			if e.Status == journal.Success {
 				s.Succeeded++
 			}
-			if e.Attempt == 0 {
+			switch c := e.Check; {
+			case e.ErrorType == verdict.NotDone && e.Status != journal.Retry:
+				s.NotDone++
+			case c == nil || !c.Passed || e.Attempt == 0 || e.Status != journal.Success:
+			case c.Round > 0:
+				s.DoneLater++
+			default:
+				s.DoneFirst++
+			}
+			if e.Attempt == 0 && e.Status != journal.Success {
 				s.Refused++
-			} else {
+			} else if e.Attempt > 0 {
 				s.Attempts++
 			}
 			s.WaitMS += int64((e.WaitTime - e.Planned() + e.GateWait) * 1000) // a planned wait has not been waited yet
@@ -285,10 +297,8 @@ func TestEvents_OfOthers(t *testing.T) {
 		kept := ""
 		if older {
 			restore := db.Schema(13)
-			w.append(failed(run(0), journal.Error, verdict.Network, "reset"))
-			d, _ := w.fold()
-			d.Close()
-			w.exec(`INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES (1793534400000.5, 'x', 'y', '{"a":1}', 'a'), (1793534400001, 'x', 'y', 'torn {', 'b')`)
+			w.open().Close()
+			w.exec(`INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES (1793534400000, 'integration', 'failure', '{"integration":"claude"}', 'run-000000'), (1793534400000.5, 'x', 'y', '{"a":1}', 'a'), (1793534400001, 'x', 'y', 'torn {', 'b')`)
 			kept = w.query("SELECT id, timestamp, category, event_type, metadata, source FROM events WHERE source NOT IN ('a', 'b')")
 			restore()
 		}

@@ -76,12 +76,16 @@ func (l *line) figures() Figures {
 	u := l.usage
 	f := Figures{WaitMS: l.waited(), ResponseMS: ms(l.ResponseTime), InnerWaitMS: ms(l.InnerWait), GateWaitMS: ms(l.GateWait), Requests: int64(l.Requests),
 		InnerRetries: int64(l.InnerRetries), Usage: u, UnknownUsage: countIf(u.Unknown), EstimatedCosts: countIf(u.Estimated),
-		Attempts: countIf(l.Attempt > 0), Refused: countIf(l.Attempt <= 0), Succeeded: countIf(l.Status == journal.Success)}
+		Attempts: countIf(l.Attempt > 0), Refused: countIf(l.Attempt <= 0 && l.Status != journal.Success), Succeeded: countIf(l.Status == journal.Success)}
 	// An attempt may report the costs of earlier ones.
 	f.UnknownCosts = countIf(u.CostUnknown()) - int64(u.Settles)
 	f.NoCosts = countIf(u.CostUSD == nil && u.CostUnknown()) - int64(u.Settles)
 	if final(&l.Entry) {
 		f.Invocations, f.TookMS = 1, l.took
+		f.NotDone = countIf(l.ErrorType == verdict.NotDone)
+		if c := l.Check; c != nil && c.Passed && f.Succeeded*f.Attempts > 0 {
+			f.DoneFirst, f.DoneLater = countIf(c.Round == 0), countIf(c.Round > 0)
+		}
 	}
 	return f
 }
@@ -136,6 +140,14 @@ func tagsOf(text string) (tags map[string]string) {
 		json.Unmarshal([]byte(text), &tags) // what cannot be read is none
 	}
 	return tags
+}
+
+// nullCheck is a check as JSON.
+func nullCheck(c *journal.Check) any {
+	if c == nil {
+		return nil
+	}
+	return nullJSON(c, 1)
 }
 
 // nullList is a list as JSON.

@@ -297,7 +297,7 @@ func (d *DB) Values(ctx context.Context, of Group, limit int) (list []string, er
 	query := `WITH RECURSIVE v(x) AS (SELECT min(value) FROM label_rollup WHERE label = ?1 UNION ALL
 		SELECT (SELECT min(value) FROM label_rollup WHERE label = ?1 AND value > x) FROM v WHERE x IS NOT NULL) SELECT x FROM v WHERE x IS NOT NULL LIMIT ?2`
 	if of == ByProfile {
-		query = "SELECT DISTINCT profile FROM rollup WHERE attempts + refused > 0 AND ?1 = ?1 ORDER BY 1 LIMIT ?2"
+		query = "SELECT DISTINCT profile FROM rollup WHERE attempts + refused + ended > 0 AND ?1 = ?1 ORDER BY 1 LIMIT ?2"
 	}
 	return texts(ctx, d, query, string(of), limit)
 }

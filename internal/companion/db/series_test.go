@@ -188,7 +188,7 @@ func TestLabelRollup_OfOlderRecord(t *testing.T) {
 	old.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	fresh.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	check("folded in pieces")
-	old.exec("DROP TABLE label_rollup; DROP TABLE first_tokens; DROP TABLE outbox; DROP TABLE exporter; DROP INDEX invocations_fallback; " + withoutMachines + "PRAGMA user_version = 9")
+	old.exec(withoutMachines + "DROP TABLE label_rollup; DROP TABLE first_tokens; DROP TABLE outbox; DROP TABLE exporter; DROP INDEX invocations_fallback; PRAGMA user_version = 9")
 	d := old.open()
 	old.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	check("migrated")

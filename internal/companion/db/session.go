@@ -44,7 +44,7 @@ type session struct {
 func (s *session) add(l *line) {
 	e := &l.Entry
 	if s.last == nil {
-		s.started = e.Timestamp.UnixMilli() - ms(e.ResponseTime)
+		s.started = l.begun() + ms(e.GateWait)
 	}
 	s.last, s.machine = e, l.machine
 	if handled(e) {

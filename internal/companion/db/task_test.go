@@ -21,7 +21,7 @@ func TestTasks(t *testing.T) {
 	w.append(run(0))
 	w.fold()
 	before := w.query("SELECT id, started, timestamp, status, class, cost_usd FROM invocations")
-	w.exec("DROP INDEX invocations_batch; ALTER TABLE invocations DROP COLUMN batch; ALTER TABLE invocations DROP COLUMN task; ALTER TABLE invocations DROP COLUMN line;" +
+	w.exec(withoutChecks + "DROP INDEX invocations_batch; ALTER TABLE invocations DROP COLUMN batch; ALTER TABLE invocations DROP COLUMN task; ALTER TABLE invocations DROP COLUMN line;" +
 		"ALTER TABLE alerts DROP COLUMN batch; ALTER TABLE alerts DROP COLUMN task; ALTER TABLE alerts DROP COLUMN line; PRAGMA user_version = 12")
 	w.append(task(run(1), "/w/a.jsonl", "q1", 1), task(failed(run(2), journal.Error, verdict.Network, "reset"), "/w/a.jsonl", "q2", 2), task(run(3), "/w/b.jsonl", "q1", 0),
 		task(journal.Entry{Timestamp: run(2).Timestamp, Kind: journal.Alert, Event: "raised", Profile: "claude", Invocation: run(2).Invocation, Status: journal.Success}, "/w/a.jsonl", "q2", 2))
