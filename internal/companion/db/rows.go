@@ -38,7 +38,7 @@ func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) (
 			args = args[:0]
 			for i := range size {
 				columns, f := row(next + i)
-				args = list.at(append(args, columns...), f)
+				args = list.values(append(args, columns...), f)
 			}
 			res, err := stmt.ExecContext(ctx, args...)
 			if err != nil {

@@ -20,32 +20,37 @@ const firstTokenBase = 1.0905077326652577 // 2^(1/8)
 type summed struct {
 	rows
 	// of calls add with what a line adds, and to which row.
-	of func(l *line, add func(f Figures, key ...any))
+	of func(l *line, add func(f *Figures, key ...any))
 }
+
+// one is what a line adds to the tables that only count.
+var one = Figures{sizes: 1, firstTokens: 1}
 
 // summedTables are all of them. Names, projects and tags are labels; a run with several of them counts in each.
 var summedTables = []summed{
-	{rows{table: "rollup", key: "quarter, profile, model, class", columns: "quarter, profile, model, class", figures: inRollups}, func(l *line, add func(Figures, ...any)) {
-		add(l.figures(), l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
+	{rows{table: "rollup", key: "quarter, profile, model, class", columns: "quarter, profile, model, class", figures: inRollups}, func(l *line, add func(*Figures, ...any)) {
+		f := l.figures()
+		add(&f, l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
 	}},
-	{rows{table: "label_rollup", key: "label, value, quarter, profile, model, class", columns: "label, value, quarter, profile, model, class", figures: inRollups}, func(l *line, add func(Figures, ...any)) {
+	{rows{table: "label_rollup", key: "label, value, quarter, profile, model, class", columns: "label, value, quarter, profile, model, class", figures: inRollups}, func(l *line, add func(*Figures, ...any)) {
 		for _, label := range l.labels() {
-			add(l.figures(), label[0], label[1], l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
+			f := l.figures()
+			add(&f, label[0], label[1], l.quarter(), l.Profile, l.Model, classOf(&l.Entry))
 		}
 	}},
-	{rows{table: "meters", key: "profile, model, class", columns: "profile, model, class", figures: inMeters}, func(l *line, add func(Figures, ...any)) {
+	{rows{table: "meters", key: "profile, model, class", columns: "profile, model, class", figures: inMeters}, func(l *line, add func(*Figures, ...any)) {
 		f := l.figures()
 		f.Usage.CostUSD = new(f.Cost()) // one that is not known adds nothing
-		add(f, l.Profile, l.Model, classOf(&l.Entry))
+		add(&f, l.Profile, l.Model, classOf(&l.Entry))
 	}},
-	{rows{table: "spreads", key: "name, profile, model, class, bucket", columns: "name, profile, model, class, bucket", figures: inSpreads}, func(l *line, add func(Figures, ...any)) {
+	{rows{table: "spreads", key: "name, profile, model, class, bucket", columns: "name, profile, model, class, bucket", figures: inSpreads}, func(l *line, add func(*Figures, ...any)) {
 		l.eachSize(func(name string, bucket int) {
-			add(Figures{sizes: 1}, name, l.Profile, l.Model, classOf(&l.Entry), int64(bucket))
+			add(&one, name, l.Profile, l.Model, classOf(&l.Entry), int64(bucket))
 		})
 	}},
-	{rows{table: "first_tokens", key: "quarter, profile, bucket", columns: "quarter, profile, bucket", figures: inFirstTokens}, func(l *line, add func(Figures, ...any)) {
+	{rows{table: "first_tokens", key: "quarter, profile, bucket", columns: "quarter, profile, bucket", figures: inFirstTokens}, func(l *line, add func(*Figures, ...any)) {
 		if first := ms(l.FirstToken); first > 0 && l.Kind == "" {
-			add(Figures{firstTokens: 1}, l.quarter(), l.Profile, int64(bucketOf(first)))
+			add(&one, l.quarter(), l.Profile, int64(bucketOf(first)))
 		}
 	}},
 }
@@ -63,15 +68,19 @@ func addUp(ctx context.Context, conn *sql.Conn, lines []line) error {
 }
 
 func (t summed) add(ctx context.Context, conn *sql.Conn, lines []line) error {
-	sums := map[sumKey]*Figures{}
+	sums, list := map[sumKey]*Figures{}, kept(t.figures)
 	for i := range lines {
-		t.of(&lines[i], func(f Figures, columns ...any) {
+		t.of(&lines[i], func(f *Figures, columns ...any) {
 			var k sumKey
 			copy(k[:], columns)
-			if sums[k] == nil {
-				sums[k] = &Figures{}
+			sum := sums[k]
+			if sum == nil {
+				sum = &Figures{}
+				sums[k] = sum
 			}
-			sums[k].Add(f)
+			for _, figure := range list {
+				figure.add(sum, f)
+			}
 		})
 	}
 	keys := 1 + strings.Count(t.key, ",")
