@@ -68,7 +68,7 @@ func (k Kinds) below(r *db.Unsent, run trace.Parent, agent bool) (list []*tracep
 	class := ""       // and why
 	for i := range r.Attempts {
 		at := &r.Attempts[i]
-		began := at.Ended.Add(-time.Duration(at.ResponseMS) * time.Millisecond)
+		began := at.Began()
 		gate := began.Add(-time.Duration(at.GateWaitMS) * time.Millisecond)
 		if class != "" && gate.Sub(left) > 0 {
 			list = append(list, waitSpan(run, r.ID, at.Attempt, "backoff", class, "", left, gate))
@@ -115,6 +115,11 @@ func (k Kinds) attempt(r *db.Unsent, at *db.Attempt, run trace.Parent, began tim
 	a.float("belay.cpu_time", float64(at.CPUMS)/1000)
 	a.number("process.exit.code", int64(at.ExitCode))
 	a.text("belay.signal", at.Signal)
+	if at.Check != nil {
+		a.number("belay.check.round", int64(at.Check.Round))
+		a.number("belay.check.exit_code", int64(at.Check.ExitCode))
+		a.float("belay.check.time", at.Check.Time)
+	}
 	a.some("belay.tools_cut", int64(at.ToolsCut))
 	finish(s, a, at.Class)
 	list := []*tracepb.Span{s}

@@ -337,6 +337,25 @@ func TestUnsampled(t *testing.T) {
 	}
 }
 
+// The span of an attempt includes the check of its work, and says how that ended.
+func TestChecks(t *testing.T) {
+	w := newWorld(t)
+	e := plainRun("run-1")
+	e.ErrorType, e.Check = verdict.NotDone, &journal.Check{Round: 2, ExitCode: 1, Time: 1.5}
+	w.append(e)
+	if _, err := w.send(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := shape(w), "generic <  58s+2s INTERNAL not_done\nattempt 1 < generic 58s+2s INTERNAL not_done\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for name, want := range map[string]any{"belay.check.round": int64(2), "belay.check.exit_code": int64(1), "belay.check.time": 1.5} {
+		if got := w.receiver.Spans()[1].Get(name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestOff(t *testing.T) {
 	for name, value := range map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"} {
 		w := newWorld(t)
