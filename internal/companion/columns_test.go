@@ -85,6 +85,8 @@ func sheets() map[string]term.Sheet {
 		"stats-model":    statsSheet(db.ByModel, models),
 		"stats-class":    statsSheet(db.ByClass, classes),
 		"stats-no-costs": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 3, Succeeded: 2, Attempts: 9}}),
+		"stats-checks": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 1240, Succeeded: 1198, Attempts: 1301, Requests: 20_400, WaitMS: 8_105_000,
+			Usage: verdict.Usage{InputTokens: 345_678, OutputTokens: 56_789, CostUSD: usd(6.03)}, DoneFirst: 1012, DoneLater: 186, NotDone: 42}}),
 		"log-attempts": {Columns: attemptColumns, Rows: [][]term.Piece{
 			term.Cells("2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, retried", "1", "6m41s", "12s", "API Error: 529 Overloaded"),
 			term.Cells("17:00:00", "1f0c9a3e", "2", "claude", "claude", "ok", "0", "15ms", "", "")}},

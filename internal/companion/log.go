@@ -84,6 +84,7 @@ func (q *question) attempts() listing[db.Attempt] {
 
 // result is the class of a run, and whether it is to be repeated or was given up.
 func result(status, class string) term.Piece {
+	class = className(class)
 	switch status {
 	case "retry":
 		return term.Styled(term.Warning, class+", retried")
@@ -91,6 +92,14 @@ func result(status, class string) term.Piece {
 		return term.Styled(term.Bad, class+", given up")
 	}
 	return outcome(class)
+}
+
+// className is a class as people read it.
+func className(class string) string {
+	if class == string(verdict.NotDone) {
+		return message.Noun(verdict.NotDone)
+	}
+	return class
 }
 
 // outcome is a class, or the status of a session.
@@ -198,8 +207,11 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		what := fmt.Sprintf("attempt %d", a.Attempt)
 		if a.Attempt == 0 {
 			what = "not started"
+			if a.Check != nil {
+				what = "nothing to do"
+			}
 		}
-		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
+		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, className(a.Class))
 		if a.Attempt > 0 {
 			term.Printf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
@@ -214,6 +226,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		for text := range strings.Lines(a.Error) {
 			term.Printf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
 		}
+		more("", checkText(a), "")
 		more("rule: ", a.Rule, "")
 		more(count64(a.Requests, "request"), innerText(a.Inner), "")
 		more("tools: ", toolText(a), "")
@@ -230,6 +243,25 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		}
 	}
 	return b.String()
+}
+
+// checkText says how the check of an attempt's work has ended, and in which round of feedback; empty if there was none.
+func checkText(a db.Attempt) string {
+	if a.Check == nil {
+		return ""
+	}
+	text := fmt.Sprintf("the check failed with exit code %d", a.Check.ExitCode)
+	switch {
+	case a.Check.Passed:
+		text = "the check passed"
+	case a.Check.ExitCode < 0:
+		text = "the check failed without an exit code"
+	}
+	text += " after " + cmp.Or(span(int64(a.Check.Time*1000)), "0s")
+	if a.Check.Round > 0 {
+		return fmt.Sprintf("round %d: %s", a.Check.Round, text)
+	}
+	return text
 }
 
 // seeFor is an error with the command that shows more.

@@ -118,6 +118,45 @@ func TestRun_Questions(t *testing.T) {
 	asked(t, "prune", "--max-size=1GB", "--").is(0, "nothing to delete: the record is not larger than that")
 }
 
+// A run whose work was checked shows each round, and what it has cost; the statistics say how many were done, and have no columns for that without checks.
+func TestRun_Checks(t *testing.T) {
+	seedRecord(t)
+	for _, args := range []string{"stats --", "stats --by=profile --", "stats --csv=true --"} {
+		if got := asked(t, strings.Fields(args)...).is(0); strings.Contains(got.stdout, "TRY") || strings.Contains(got.stdout, "not_done") || strings.Contains(got.stdout, "DONE") || strings.Contains(got.stdout, "done") {
+			t.Errorf("%s without checks:\n%s", args, got.stdout)
+		}
+	}
+	log := journal.Log{Path: filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl")}
+	now := time.Now().Add(-time.Minute)
+	attempt := func(run string, n int, status journal.Status, check journal.Check) {
+		e := journal.Entry{Timestamp: journal.Time{Time: now}, Invocation: "run-" + run, Profile: "claude", Command: "claude", Attempt: n, Status: status, ResponseTime: 20, Model: "opus",
+			Check: &check, Usage: json.RawMessage(`{"input_tokens":10,"output_tokens":5,"total_cost_usd":0.125}`)}
+		if n == 0 {
+			e.ResponseTime, e.Usage = 0, nil
+		}
+		if !check.Passed {
+			e.ErrorType, e.Error, e.Rule = verdict.NotDone, "claude is not done", "check"
+		}
+		must.OK(t, log.Append(e))
+		now = now.Add(time.Second)
+	}
+	attempt("cccccccc", 1, journal.Retry, journal.Check{ExitCode: 2, Time: 3.25})
+	attempt("cccccccc", 2, journal.Retry, journal.Check{Round: 1, ExitCode: -1, Time: 600})
+	attempt("cccccccc", 3, journal.Success, journal.Check{Round: 2, Passed: true, Time: 4})
+	attempt("dddddddd", 1, journal.Error, journal.Check{ExitCode: 1, Time: 0})
+	attempt("eeeeeeee", 1, journal.Success, journal.Check{Passed: true, Time: 2})
+	attempt("ffffffff", 0, journal.Success, journal.Check{Passed: true, Time: 7})
+	asked(t, "log", "--", "cccccccc").is(0, "attempt 1: not done after 20s, exit code 0\n", "           the check failed with exit code 2 after 3.3s\n",
+		"           round 1: the check failed without an exit code after 10m\n", "attempt 3: ok after 20s", "           round 2: the check passed after 4s\n", "10 in, 5 out, cost $0.1250\n", "cost       $0.3750\n")
+	asked(t, "log", "--", "ffffffff").is(0, "nothing to do: ok\n           the check passed after 7s\n")
+	asked(t, "log", "--attempts=true", "--").is(0, "not done, retried", "not done  ")
+	asked(t, "log", "--json=true", "--", "cccccccc").is(0, `"check":{"round":1,"passed":false,"exit_code":-1,"time":600}`)
+	asked(t, "log", "--class=not_done", "--json=true", "--").is(0, `"class":"not_done"`)
+	asked(t, "stats", "--").is(0, "6 runs, 66.7 % ok, 8 attempts, 2 requests, 1 done at the first try, 1 done after feedback, 1 not done, waited 2s", "FIRST TRY  FEEDBACK  NOT DONE")
+	asked(t, "stats", "--json=true", "--").is(0, `"done_first":1,"done_later":1,"not_done":1`)
+	asked(t, "stats", "--csv=true", "--").is(0, ",estimated_costs,done_first,done_later,not_done\n", ",1,1,1\n")
+}
+
 // What programs read: an object a line, and CSV that a spreadsheet opens.
 func TestRun_QuestionsForPrograms(t *testing.T) {
 	seedRecord(t)

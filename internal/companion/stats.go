@@ -51,7 +51,7 @@ func (q *question) stats(ctx context.Context) error {
 		}
 		switch {
 		case asCSV:
-			err = q.statsCSV(group, list)
+			err = q.statsCSV(group, list, total)
 		case q.json:
 			err = q.statsJSON(group, list, total)
 		default:
@@ -104,10 +104,10 @@ func bound(t time.Time) *time.Time {
 	return new(t.UTC())
 }
 
-func (q *question) statsCSV(by db.Group, list []db.Figures) error {
+func (q *question) statsCSV(by db.Group, list []db.Figures, total db.Figures) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	figures := db.InCSV()
+	figures := db.InCSV(total)
 	row := []string{string(by)}
 	for _, c := range figures {
 		row = append(row, c.CSV)
@@ -134,7 +134,7 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 
 // statsText shows what is in all, and the groups with bars.
 func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
-	empty := total.Attempts+total.Refused+total.Faults == 0
+	empty := total.Invocations+total.Attempts+total.Refused+total.Faults == 0
 	if first {
 		text := summary(total)
 		if empty {
@@ -269,6 +269,14 @@ func summary(f db.Figures) string {
 	}
 	if f.Refused > 0 {
 		text += fmt.Sprintf(", %s not started", thousands(f.Refused))
+	}
+	for _, c := range []struct {
+		n    int64
+		what string
+	}{{f.DoneFirst, "done at the first try"}, {f.DoneLater, "done after feedback"}, {f.NotDone, "not done"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf(", %s %s", thousands(c.n), c.what)
+		}
 	}
 	if f.WaitMS > 0 {
 		text += ", waited " + span(f.WaitMS)

@@ -62,6 +62,8 @@ type Figure struct {
 	Look Look
 	// Page is the heading of its column on the page, among the sums of Spending.
 	Page string
+	// Checks says that it is about checks, and left out of CSV and the page where there were none.
+	Checks bool
 	// since is the version of the schema that adds its column to the tables that were there before; 0 for a column that they have had from the start.
 	since int
 }
@@ -127,11 +129,11 @@ var figures = []Figure{
 	{column: "unknown_costs", since: 5, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.UnknownCosts }, CSV: "unknown_costs"},
 	{column: "estimated_costs", since: 6, in: everywhere &^ inMeters, of: Spending, at: func(f *Figures) any { return &f.EstimatedCosts }, CSV: "estimated_costs"},
 	{column: "done_first", since: 15, in: inRollups, of: Reliability | Spending, row: passed("= 0"), at: func(f *Figures) any { return &f.DoneFirst },
-		CSV: "done_first", Heading: "FIRST TRY", Place: 5, Drop: 3, Look: Rare, Page: "Done at the first try"},
+		CSV: "done_first", Heading: "FIRST TRY", Place: 5, Drop: 3, Look: Rare, Page: "Done at the first try", Checks: true},
 	{column: "done_later", since: 15, in: inRollups, of: Reliability | Spending, row: passed("> 0"), at: func(f *Figures) any { return &f.DoneLater },
-		CSV: "done_later", Heading: "FEEDBACK", Place: 6, Drop: 3, Look: Rare, Page: "After feedback"},
+		CSV: "done_later", Heading: "FEEDBACK", Place: 6, Drop: 3, Look: Rare, Page: "After feedback", Checks: true},
 	{column: "not_done", since: 15, in: inRollups, of: Reliability | Spending, row: "a.status <> 'retry' AND a.class = 'not_done'", at: func(f *Figures) any { return &f.NotDone },
-		CSV: "not_done", Heading: "NOT DONE", Place: 7, Drop: 2, Look: Bad, Page: "Not done"},
+		CSV: "not_done", Heading: "NOT DONE", Place: 7, Drop: 2, Look: Bad, Page: "Not done", Checks: true},
 	{column: "unknown_usage", since: 5, in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
 	{column: "no_costs", since: 6, in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
 	{column: "inner_retries", since: 5, in: inAttempts | inRuns | inMeters, at: func(f *Figures) any { return &f.InnerRetries }},
@@ -161,8 +163,10 @@ func some(wanted func(*Figure) bool) (list figureList) {
 // kept are the figures that a table has columns for.
 func kept(in places) figureList { return some(func(f *Figure) bool { return f.in&in != 0 }) }
 
-// InCSV are the figures that CSV has, in its order.
-func InCSV() []*Figure { return some(func(f *Figure) bool { return f.CSV != "" }) }
+// InCSV are the figures that CSV has of something, in its order.
+func InCSV(of Figures) []*Figure {
+	return some(func(f *Figure) bool { return f.CSV != "" && (!f.Checks || of.checked()) })
+}
 
 // Shown are the figures with a column of their own in belay stats, from the left.
 func Shown() []*Figure {
@@ -171,8 +175,10 @@ func Shown() []*Figure {
 	return list
 }
 
-// OnPage are the figures with a column of their own on the page.
-func OnPage() []*Figure { return some(func(f *Figure) bool { return f.Page != "" }) }
+// OnPage are the figures with a column of their own on the page that shows something.
+func OnPage(of Figures) []*Figure {
+	return some(func(f *Figure) bool { return f.Page != "" && (!f.Checks || of.checked()) })
+}
 
 // Name is the name of its column in the record.
 func (f *Figure) Name() string { return f.column }
@@ -282,6 +288,9 @@ func addCost(a, b *float64) *float64 {
 	sum := *a + *b
 	return &sum
 }
+
+// checked says that some runs were done, or not, by what a check says.
+func (f Figures) checked() bool { return f.DoneFirst+f.DoneLater+f.NotDone > 0 }
 
 // Rate is the part that succeeded, from 0 to 1; 0 if there were none.
 func (f Figures) Rate() float64 {

@@ -34,7 +34,7 @@ func TestFigures_New(t *testing.T) {
 		t.Errorf("meters: %d", sum.InnerRetries)
 	}
 	named := func(f *db.Figure) bool { return f.Name() == "inner_new" }
-	if !slices.ContainsFunc(db.InCSV(), named) || !slices.ContainsFunc(db.Shown(), named) || !slices.ContainsFunc(db.OnPage(), named) {
+	if !slices.ContainsFunc(db.InCSV(db.Figures{}), named) || !slices.ContainsFunc(db.Shown(), named) || !slices.ContainsFunc(db.OnPage(db.Figures{}), named) {
 		t.Error("it is not shown")
 	}
 }

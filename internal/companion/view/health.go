@@ -106,7 +106,7 @@ func (v *Health) addClasses(points []db.Point) {
 				classes[p.Key] += n
 			}
 		}
-		if all.Attempts+all.Refused == 0 { // only hooks and MCP servers
+		if all.Invocations+all.Attempts+all.Refused == 0 { // only hooks and MCP servers
 			continue
 		}
 		step.Reliability = reliabilityOf(all)

@@ -36,7 +36,7 @@ func (s Sum) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	data = data[:len(data)-1]
-	for _, f := range db.OnPage() {
+	for _, f := range db.OnPage(s.figures) {
 		n, _ := f.Count(s.figures)
 		data = fmt.Appendf(data, ",%q:%d", f.Name(), n)
 	}
@@ -139,7 +139,7 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (v Spend, err error) {
 		total.Add(point.Figures)
 	}
 	v.Total = sumOf(total)
-	for _, f := range db.OnPage() {
+	for _, f := range db.OnPage(total) {
 		v.Columns = append(v.Columns, Column{f.Name(), f.Page})
 	}
 	for _, g := range groups {
