@@ -39,25 +39,27 @@ const fact = (name, value) => value && h('div', {}, h('dt', {}, name), h('dd', {
 
 function timeline(d) {
   const parts = d.attempt_list.map((a) => {
-    const end = Date.parse(a.timestamp), begin = end - a.response_ms, after = Math.max(0, a.wait_ms - a.inner_wait_ms);
-    return { a, from: begin - a.gate_wait_ms, begin, end, after, to: end + (a.status === 'retry' ? after || a.planned_wait_ms || 0 : 0) };
+    const end = Date.parse(a.timestamp), done = end - (a.check ? 1000 * a.check.time : 0), begin = done - a.response_ms, after = Math.max(0, a.wait_ms - a.inner_wait_ms);
+    return { a, from: begin - a.gate_wait_ms, begin, done, end, after, to: end + (a.status === 'retry' ? after || a.planned_wait_ms || 0 : 0) };
   });
   const first = Math.min(...parts.map((p) => p.from)), last = Math.max(...parts.map((p) => p.to), first + 1);
   const pos = (t) => 100 * (t - first) / (last - first);
   return [
     h('div', { class: 'ruler', 'aria-hidden': 'true' }, spans(last - first).filter((ms) => ms <= last - first).map((ms) => left(h('span', { class: ms > 0.95 * (last - first) ? 'end' : '' }, mark(ms)), 100 * ms / (last - first || 1)))),
-    h('ol', { class: 'attempts' }, parts.map(({ a, from, begin, end, after, to }) => h('li', { 'data-key': a.attempt + a.timestamp },
+    h('ol', { class: 'attempts' }, parts.map(({ a, from, begin, done, end, after, to }) => h('li', { 'data-key': a.attempt + a.timestamp },
       h('div', { class: 'lane', 'aria-hidden': 'true' },
         a.gate_wait_ms > 0 && piece('gate', pos(from), pos(begin), `waited ${span(a.gate_wait_ms)} to start`),
-        piece(a.class === 'ok' ? 'good' : 'fail', pos(begin), pos(end), `attempt ${a.attempt}: ${span(a.response_ms)}`),
+        piece(a.class === 'ok' ? 'good' : 'fail', pos(begin), pos(done), `attempt ${a.attempt}: ${span(a.response_ms)}`),
+        a.check && piece('check', pos(done), pos(end), `check: ${span(end - done)}`),
         a.first_token_ms && left(h('i', { class: 'first', 'data-tip': `first token after ${span(a.first_token_ms)}` }), pos(begin + a.first_token_ms)),
         (a.tool_calls || []).slice(0, 200).map((c) => piece('tool', pos(begin + 1000 * c.start), pos(begin + 1000 * (c.start + c.time)), `${c.name}: ${span(1000 * c.time)}`)),
         to > end && piece('gap', pos(end), pos(to), `then waited ${span(to - end)}`)),
-      h('div', { class: 'line' }, h('strong', {}, a.attempt ? `Attempt ${a.attempt}` : 'Not started'), badge({ status: '', class: a.class }), a.command !== d.command && tag(a.command),
-        h('span', { class: 'quiet' }, `${clock(begin)} – ${clock(end)} · ${span(a.response_ms)}${a.first_token_ms ? ` · first token after ${span(a.first_token_ms)}` : ''} · exit ${a.exit_code}${a.signal ? ` by ${a.signal}` : ''}`)),
+      h('div', { class: 'line' }, h('strong', {}, a.attempt ? `Attempt ${a.attempt}` : a.check ? 'Nothing to do' : 'Not started'), badge({ status: '', class: a.class }), a.command !== d.command && tag(a.command),
+        h('span', { class: 'quiet' }, `${clock(begin)} – ${clock(done)} · ${span(a.response_ms)}${a.first_token_ms ? ` · first token after ${span(a.first_token_ms)}` : ''} · exit ${a.exit_code}${a.signal ? ` by ${a.signal}` : ''}`)),
       h('ul', { class: 'notes' },
         a.gate_wait_ms > 0 && h('li', {}, `Waited ${span(a.gate_wait_ms)} to start.`),
         a.error && h('li', { class: 'error' }, h('pre', {}, a.error)),
+        a.check && h('li', { class: a.check.passed ? '' : 'error' }, checked(a.check)),
         a.rule && h('li', {}, 'Rule: ', h('code', {}, a.rule)),
         a.inner_retries > 0 && h('li', {}, `The command retried ${count(a.inner_retries)} of ${count(a.requests)} requests by itself${a.inner_wait_ms ? `, and waited ${span(a.inner_wait_ms)} for that` : ''}.`),
         (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => tag(`${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
@@ -66,8 +68,13 @@ function timeline(d) {
         a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),
         a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
         a.status === 'retry' && !after && a.planned_wait_ms > 0 && h('li', {}, `Then to wait ${span(a.planned_wait_ms)}.`))))),
-    h('p', { class: 'key' }, [['good', 'worked'], ['fail', 'failed'], ['tool', 'in a tool'], ['gate', 'waited to start'], ['gap', 'waited to retry']].map(([c, text]) => h('span', {}, h('i', { class: c }), text))),
+    h('p', { class: 'key' }, [['good', 'worked'], ['fail', 'failed'], ['tool', 'in a tool'], ['check', 'checked'], ['gate', 'waited to start'], ['gap', 'waited to retry']].filter(([c]) => c !== 'check' || parts.some((p) => p.a.check)).map(([c, text]) => h('span', {}, h('i', { class: c }), text))),
   ];
+}
+
+/** checked is how a check has ended, and in which round of feedback. */
+function checked(c) {
+  return `${c.round > 0 ? `Round ${c.round}: the` : 'The'} check ${c.passed ? 'passed' : c.exit_code < 0 ? 'failed without an exit code' : `failed with exit code ${c.exit_code}`} after ${span(1000 * c.time)}.`;
 }
 
 function left(el, percent) { el.style.left = percent.toFixed(3) + '%'; return el; }
