@@ -116,6 +116,22 @@ func compact(data json.RawMessage) json.RawMessage {
 	return one.Bytes()
 }
 
+// shorten halves every long text; nil if there is none that could be.
+func shorten(data json.RawMessage) json.RawMessage {
+	changed := false
+	short := eachText(data, func(s string) string {
+		if len(s) <= 64 {
+			return s
+		}
+		changed = true
+		return cut(s, len(s)/2)
+	})
+	if !changed {
+		return nil
+	}
+	return short
+}
+
 // cut shortens s to at most n bytes of whole characters, and says so.
 func cut(s string, n int) string {
 	if len(s) <= n {
