@@ -90,7 +90,7 @@ func passFile(dsn string, getenv func(string) string) string {
 		if _, q := parseURL(dsn); q.Has("passfile") {
 			return q.Get("passfile")
 		}
-	} else if m := passFilePair.FindStringSubmatch(dsn); m != nil {
+	} else if m := passFilePair().FindStringSubmatch(dsn); m != nil {
 		return cmp.Or(m[1], m[2])
 	}
 	if path := getenv("PGPASSFILE"); path != "" {
@@ -102,8 +102,8 @@ func passFile(dsn string, getenv func(string) string) string {
 
 // How settings stand in an address that is not a URL.
 var (
-	passFilePair = regexp.MustCompile(`(?:^|\s)passfile\s*=\s*(?:'([^']*)'|(\S+))`)
-	passwordPair = regexp.MustCompile(`password\s*=`)
+	passFilePair = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)passfile\s*=\s*(?:'([^']*)'|(\S+))`) })
+	passwordPair = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`password\s*=`) })
 )
 
 // withoutPassFile is an address that looks for no password in a file.
@@ -152,7 +152,7 @@ func hasPassword(dsn string) bool {
 		_, given := u.User.Password()
 		return given || u.Query().Has("password") || u.Query().Has("sslpassword")
 	}
-	return passwordPair.MatchString(dsn)
+	return passwordPair().MatchString(dsn)
 }
 
 // settle sets how PostgreSQL treats a connection. It looks for functions and operators only among its own: in a database that others use too, one of theirs with the same name would be
