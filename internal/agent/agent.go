@@ -78,7 +78,7 @@ type Info struct {
 	// Silence is how long stdin is waited for where it is not needed; 0 means 10 s.
 	Silence time.Duration
 	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
-	// there is no such habit.
+	// they expect none.
 	OwnLog string
 	// Once says that there can be no second attempt: stdin is a conversation, which the caller drives line by line. Asks then reports
 	// whether a line of the caller's makes it the CLI's turn; nil if that cannot be said.

@@ -42,9 +42,9 @@ type Descriptor struct {
 	IsSession      func(id string) bool
 	SessionExample string
 	// Recall reads what the CLI's own record of a session, below home, tells of an attempt that began at that time and was
-	// not followed to its end, and when it was last written; prices say what the model calls cost. Nil if there is no such record.
+	// not followed to its end, and when it was last written; prices say what the model calls cost. Nil if the CLI keeps no record.
 	Recall func(home, session string, since time.Time, prices *price.Table) (account Account, last time.Time, ok bool)
-	// OwnLog is the file that scripts around this CLI expect a log of invocations in; empty if there is no such habit.
+	// OwnLog is the file that scripts around this CLI expect a log of invocations in; empty if they expect none.
 	OwnLog string
 	// Variables are environment variables of the CLI's own tradition that stand for settings of Belay.
 	Variables []Variable

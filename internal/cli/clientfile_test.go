@@ -114,7 +114,7 @@ func TestClientFile_Comments(t *testing.T) {
 	}
 }
 
-// A client that changes the file meanwhile keeps its edits, and belay is put in front of the hooks all the same. An edit between belay's last look at the file and its
+// A client that changes the file meanwhile keeps its edits, and belay is still put in front of the hooks. An edit between belay's last look at the file and its
 // rename, some microseconds later, is lost; two in a test would be no accident.
 func TestClientFile_ChangedMeanwhile(t *testing.T) {
 	for kind, e := range entries {

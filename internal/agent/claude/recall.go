@@ -13,7 +13,7 @@ import (
 )
 
 // Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
-// end, and when it last wrote something. ok is false if there is no such record. home is where claude keeps it.
+// end, and when it last wrote something. ok is false if the session has no record. home is where claude keeps it.
 //
 // A message has its usage in the record once it is whole. What the session has cost is there if claude had the time to say
 // so when it was ended; it counts only if it comes after all messages and nothing was being asked.

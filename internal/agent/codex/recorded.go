@@ -52,7 +52,7 @@ func statusOf(info json.RawMessage) int {
 }
 
 // Recall says what codex's own record of a session tells of an attempt that began then and was not followed to its
-// end, and when it last wrote something. ok is false if there is no such record. home is where codex keeps it. What it has
+// end, and when it last wrote something. ok is false if the session has no record. home is where codex keeps it. What it has
 // cost codex does not know.
 func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
 	if !agent.IsUUID(session) {

@@ -173,7 +173,7 @@ func (r *recordReader) untold() agent.ModelCalls {
 }
 
 // Recall says what gemini's own record of a session tells of an attempt that began then and was not followed to its end, and
-// when it last wrote something. ok is false if there is no such record. home is where gemini keeps it.
+// when it last wrote something. ok is false if the session has no record. home is where gemini keeps it.
 func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
 	path := findRecord(home, session)
 	if path == "" {

@@ -214,7 +214,7 @@ func (f *filter) begins(text []byte) (time.Time, bool) {
 	return at, at.After(f.start.Add(-slack)) && at.Before(f.now().Add(slack))
 }
 
-// requestDuration is the time in "* Request took 32.246866ms"; negative if it is no such line.
+// requestDuration is the time in "* Request took 32.246866ms"; negative for any other line.
 func requestDuration(text []byte) time.Duration {
 	rest, ok := strings.CutPrefix(string(text[:min(len(text), 100)]), endMark)
 	if !ok || len(text) > 100 {

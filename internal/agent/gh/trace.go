@@ -290,7 +290,7 @@ func header(text []byte, mark byte) (name, value string, ok bool) {
 	return name, value, ok && !strings.Contains(name, " ")
 }
 
-// statusOf is the status in "< HTTP/1.1 403 Forbidden"; 0 if it is no such line.
+// statusOf is the status in "< HTTP/1.1 403 Forbidden"; 0 for any other line.
 func statusOf(text []byte) int {
 	rest, ok := bytes.CutPrefix(text, []byte("< HTTP/"))
 	if !ok {
