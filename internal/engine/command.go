@@ -138,7 +138,7 @@ func (inv *Invocation) Preview() (belaytype.Preview, error) {
 	if s := c.runner.State; s != nil {
 		dir := s.Dir
 		if dir == "" {
-			dir, _ = state.DefaultDir() // without one there is no session on record
+			dir, _ = state.DefaultDir() // without a directory no session is found
 		}
 		c.state = &state.State{Dir: dir}
 	}
