@@ -42,7 +42,7 @@ func (f *farm) submit(tasks string, flags ...string) {
 // resubmit starts the same batch again.
 func (f *farm) resubmit(flags ...string) {
 	f.t.Helper()
-	script := fmt.Sprintf(`who=$(basename $(dirname "$BELAY_STATE_DIR")); echo "{id} $who" >> %s/ran; while ! test -e %s/go-$who; do sleep 0.05; done; echo {id}`, f.dir, f.dir)
+	script := fmt.Sprintf(`who=$(basename $(dirname "$BELAY_STATE_DIR")); echo "{id} $who" >> %s/ran; while ! test -e %s/go-$who; do sleep 0.2; done; echo {id}`, f.dir, f.dir)
 	f.batch = f.ant.start(append(append([]string{"batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl"}, flags...), "--", "sh", "-c", script)...)
 }
 

@@ -96,7 +96,8 @@ func TestFinished_WithinBounds(t *testing.T) {
 				t.Errorf("%s is still there", digest)
 			}
 		}
-		add := func(digest string, size int) { f.add(folder{filepath.Join(dir, "1.1")}, digest, make([]byte, size)) }
+		job := folder{filepath.Join(dir, "1.1")}
+		add := func(digest string, size int) { f.add(job, digest, make([]byte, size)) }
 		has("old")
 		if _, err := os.Stat(filepath.Join(dir, "finished/old")); err == nil {
 			t.Error("the folder of the earlier version is left")
@@ -111,7 +112,11 @@ func TestFinished_WithinBounds(t *testing.T) {
 		}
 		has("999", "1999")
 		lacks("old")
-		add("large", finishedSize-1)
+		fleettest.Put(t, job.dir, textPrefix+"m", "")
+		if err := os.Truncate(job.path(textPrefix+"m"), finishedSize-2); err != nil {
+			t.Fatal(err)
+		}
+		add("large", 1)
 		has("1999", "large")
 		add("too large", finishedSize+1)
 		lacks("too large")

@@ -243,14 +243,15 @@ func eachResult(t testing.TB, path string, each func(line)) {
 // patience is how long a test waits for what happens at once on a machine that has nothing else to do.
 const patience = 2 * time.Minute
 
-// within waits until something holds.
+// within waits until something holds. It looks less and less often, since a look may be a process or a connection.
 func within(d time.Duration, holds func() bool) bool {
-	for deadline := time.Now().Add(d); ; time.Sleep(20 * time.Millisecond) {
+	for deadline, pause := time.Now().Add(d), 10*time.Millisecond; ; pause = min(2*pause, 320*time.Millisecond) {
 		if holds() {
 			return true
 		}
 		if time.Now().After(deadline) {
 			return false
 		}
+		time.Sleep(pause)
 	}
 }
