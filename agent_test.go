@@ -30,7 +30,7 @@ func rehearsal(t *testing.T, script string) (*rehearse.API, []string) {
 	api, err := rehearse.Start(script)
 	must.OK(t, err)
 	t.Cleanup(func() { api.Close() })
-	return api, append(os.Environ(), api.Environ()...)
+	return api, slices.Concat(os.Environ(), clitest.Lean, api.Environ())
 }
 
 func mainRequests(api *rehearse.API) (n int) {

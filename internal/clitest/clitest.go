@@ -120,6 +120,10 @@ func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 // costs up to a second of CPU.
 func OneOf(n, i int) bool { return Full() || i%n == 0 }
 
+// Lean is for the environment of a real CLI. Claude's runtime otherwise spends a fifth of the CPU of a short run on compiling what it runs once, and on
+// collecting garbage in parallel.
+var Lean = []string{"BUN_JSC_useDFGJIT=0", "BUN_JSC_numberOfGCMarkers=1"}
+
 func find(t testing.TB, name, version string) string {
 	t.Helper()
 	path := installed(t, name, version)

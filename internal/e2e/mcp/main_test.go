@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func newStage(t *testing.T) *stage {
 // environ is what belay is started with.
 func (s *stage) environ(kind string) []string {
 	env := append(os.Environ(), string(s.mark), "BELAY_STATE_DIR="+s.state, serverVar+"="+kind)
-	return append(env, s.env...)
+	return slices.Concat(env, clitest.Lean, s.env)
 }
 
 // belay is the command `belay mcp` in front of a server of that kind.

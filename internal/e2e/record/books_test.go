@@ -238,8 +238,8 @@ func newHouse(t *testing.T) *house {
 	h.bin = filepath.Join(h.dir, "bin")
 	must.OK(t, errors.Join(os.Mkdir(h.bin, 0o700), built.Into(h.bin, built.Belay, built.Companion)))
 	path := strings.Join([]string{h.bin, filepath.Dir(claude), filepath.Dir(codex), filepath.Dir(gh), os.Getenv("PATH")}, ":")
-	h.env = []string{"PATH=" + path, "BELAY_STATE_DIR=" + filepath.Join(h.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"),
-		"TZ=UTC", "LC_ALL=C.UTF-8"}
+	h.env = slices.Concat(clitest.Lean, []string{"PATH=" + path, "BELAY_STATE_DIR=" + filepath.Join(h.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"),
+		"TZ=UTC", "LC_ALL=C.UTF-8"})
 	return h
 }
 

@@ -116,9 +116,6 @@ func (s *Stage) Environ() []string {
 		"TMPDIR=" + filepath.Join(s.Dir, ".tmp"),
 		"LC_ALL=C.UTF-8",
 		"TZ=UTC",
-		// Claude's runtime otherwise spends a fifth of the CPU of a short run on compiling what it runs once, and on collecting
-		// garbage in parallel.
-		"BUN_JSC_useDFGJIT=0", "BUN_JSC_numberOfGCMarkers=1",
 		"GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(s.Dir, "race"),
 		string(s.Mark),
 	}
@@ -126,7 +123,7 @@ func (s *Stage) Environ() []string {
 		// Gemini otherwise starts itself a second time, for more memory, which takes another second of CPU.
 		env = append(env, "GEMINI_CLI_NO_RELAUNCH=true")
 	}
-	return slices.Concat(env, s.API.Environ(), s.Env)
+	return slices.Concat(env, clitest.Lean, s.API.Environ(), s.Env)
 }
 
 // Command is a command on this stage: the agent, or what [Main] has built.

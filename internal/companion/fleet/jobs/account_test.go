@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,7 +37,7 @@ func TestAccount_Claude(t *testing.T) {
 	for i, m := range machines {
 		m.allow(`["claude"]`)
 		home := filepath.Join(m.dir, "home")
-		m.more = append(append(m.more, api.Environ()...), "PATH="+filepath.Dir(claude)+":"+os.Getenv("PATH"), "HOME="+home, "CLAUDE_CONFIG_DIR="+filepath.Join(home, ".claude"), "TMPDIR="+m.dir)
+		m.more = append(slices.Concat(m.more, api.Environ(), clitest.Lean), "PATH="+filepath.Dir(claude)+":"+os.Getenv("PATH"), "HOME="+home, "CLAUDE_CONFIG_DIR="+filepath.Join(home, ".claude"), "TMPDIR="+m.dir)
 		if i > 0 {
 			m.work(4)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,7 +37,7 @@ func openOffice(t *testing.T, script string) *office {
 	for _, m := range []*machine{o.ant, o.bee, o.cow} {
 		m.allow(`["claude"]`)
 		home := filepath.Join(m.dir, "home")
-		m.more = append(append(m.more, api.Environ()...), "PATH="+filepath.Dir(claude)+":"+os.Getenv("PATH"), "HOME="+home, "CLAUDE_CONFIG_DIR="+filepath.Join(home, ".claude"), "TMPDIR="+m.dir)
+		m.more = append(slices.Concat(m.more, api.Environ(), clitest.Lean), "PATH="+filepath.Dir(claude)+":"+os.Getenv("PATH"), "HOME="+home, "CLAUDE_CONFIG_DIR="+filepath.Join(home, ".claude"), "TMPDIR="+m.dir)
 	}
 	return o
 }
