@@ -45,7 +45,6 @@ func TestLongLine_Answer(t *testing.T) {
 	for name, want := range texts {
 		for _, step := range []int{1 << 20, 4099, 61} {
 			t.Run(fmt.Sprint(name, "/", step), func(t *testing.T) {
-				t.Parallel()
 				line := long(t, `{"type":"result","is_error":false,"result":`+quoted(want)+`,"total_cost_usd":0.5,"more":{"result":"short"}}`, step)
 				var e struct {
 					Type   string

@@ -12,7 +12,6 @@ import (
 
 // Every name binds, and what is asked as its descriptor says is at its headless work.
 func TestBind(t *testing.T) {
-	t.Parallel()
 	for _, name := range profile.Names() {
 		var ask []string
 		if d := profile.Find(name); d != nil {
@@ -44,7 +43,6 @@ func TestBind(t *testing.T) {
 
 // A program that starts the CLI stays before it.
 func TestBind_BehindAnotherProgram(t *testing.T) {
-	t.Parallel()
 	for _, prefix := range [][]string{{"node", "--no-warnings"}, {"npx"}, {"env", "A=b", "-i"}, nil} {
 		p, err := profile.Bind("claude", slices.Concat(prefix, []string{"cli.js", "-p", "x"}), nil, "")
 		must.OK(t, err)

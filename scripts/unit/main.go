@@ -27,6 +27,11 @@ const leastCover = 90
 // (internal/built), and would find nothing in the tests themselves.
 var outside = []string{"cmd/belay", "internal/e2e/agents", "internal/e2e/hooks", "internal/e2e/mcp", "internal/e2e/record", "internal/e2e/release", "internal/e2e/smoke", "internal/e2e/upgrade"}
 
+// sequential are the packages that start no goroutine, in which the race detector has nothing to find and takes up to ten times the CPU. What they are used for at
+// the same time is in the tests of those that do so. make test-full watches them too.
+var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/config", "internal/label",
+	"internal/price", "internal/printable", "internal/profile", "internal/redact"}
+
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == execArgument {
 		os.Exit(execTests(os.Args[2:]))
@@ -63,24 +68,26 @@ func work(ctx context.Context, quick bool, flags []string) error {
 	return r.run(ctx, groups(packages, flags, os.Getenv("BELAY_TEST_FULL") != ""))
 }
 
-// groups are all tests: inside with these flags, some of them with coverage, and outside as executables are built. Each group has one package at a time beside the
+// groups are all tests: inside with these flags, some of them with coverage, and outside and what is sequential as executables are built. Each group has one package at a time beside the
 // others, most of which wait for processes.
 func groups(packages, flags []string, full bool) [][]group {
 	timeout := "-timeout=25m"
+	unwatched := slices.Concat(outside, sequential)
 	if full {
 		timeout = "-timeout=90m" // all scenarios, of older versions too
+		unwatched = outside
 	}
 	common := []string{"-vet=off", "-p=1", timeout} // make check has vetted them
 	flags = append(flags, common...)
 	env := []string{"CGO_ENABLED=1"} // the race detector needs it
 	inside := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
-		return slices.Contains(covered, strings.TrimPrefix(p, "./")) || slices.Contains(outside, strings.TrimPrefix(p, "./"))
+		return slices.Contains(covered, strings.TrimPrefix(p, "./")) || slices.Contains(unwatched, strings.TrimPrefix(p, "./"))
 	})
 	return [][]group{
 		{
 			{flags: flags, packages: inside, env: env},
 			{flags: append([]string{"-cover"}, flags...), packages: paths(covered), env: env, leastCover: leastCover},
-			{flags: common, packages: paths(outside)},
+			{flags: common, packages: paths(unwatched)},
 		},
 		{{dir: "tools", packages: []string{"./dist", "./man", "./markdown"}}},
 		{{dir: "browser", flags: []string{"-count=1"}, packages: []string{"."}}},

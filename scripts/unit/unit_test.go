@@ -170,3 +170,19 @@ func TestThinCover(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// What is not watched by the race detector has nothing that it would find. A package that is gone fails too.
+func TestSequential(t *testing.T) {
+	goroutine := regexp.MustCompile(`(?m)^\s*go [a-z]|\.Go\(|\.Parallel\(`)
+	for _, name := range sequential {
+		files, _ := filepath.Glob(filepath.Join("../..", name, "*.go"))
+		if len(files) == 0 {
+			t.Errorf("there is no package %s", name)
+		}
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err != nil || goroutine.Match(text) {
+				t.Errorf("%s starts a goroutine: take %s out of the list. %v", file, name, err)
+			}
+		}
+	}
+}
