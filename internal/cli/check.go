@@ -73,9 +73,14 @@ func (v *view) lastChecked(c *belaytype.Check) {
 	if c == nil || c.Command == "" || c.Passed {
 		return
 	}
-	for line := range strings.Lines(verdict.LastLines(c.Output, 10, 2000)) {
-		v.line("  " + strings.TrimSuffix(line, "\n"))
+	for line := range strings.SplitSeq(checkedText(c), "\n") {
+		v.line("  " + line)
 	}
+}
+
+// checkedText is a check with the last lines that it has printed.
+func checkedText(c *belaytype.Check) string {
+	return strings.TrimSuffix("$ "+printable.Line(c.Command)+"\n"+verdict.LastLines(c.Output, 10, 2000), "\n")
 }
 
 // checkPreview says how the work would be checked.

@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/verdict"
 )
 
 // retriedFailures are the failures of a run that were retried, for a job of GitHub Actions.
@@ -38,7 +38,7 @@ func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invoc
 		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
 		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
 	if c := r.Check; c != nil && !c.Passed {
-		report.Error = inv.Redact(r.Error + "\n" + verdict.LastLines(c.Output, 10, 2000))
+		report.Error += "\n" + (&redact.Known{Env: os.Environ()}).Text(checkedText(c)) // which is kept out of all else that is redacted
 	}
 	for _, f := range retried.list {
 		f.Text = inv.Redact(f.Text)

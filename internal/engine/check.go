@@ -81,9 +81,10 @@ func (r *Runner) checkable(c *command, env []string) error {
 type checker struct {
 	call   *call
 	rounds int // how often an agent was told
+	failed int // how many checks have failed
 	last   *belaytype.Check
 	broken string // how the last check ended if that says little of the work; empty if it says more
-	told   string // what the agent was told last
+	told   string // what a line has printed that an agent was told; no log has it
 }
 
 // finding is how a check ended.
@@ -157,12 +158,12 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 
 // tell is what an agent is told of a check that its work did not pass.
 func (k *checker) tell(f *finding) string {
-	k.told = strings.TrimSpace(strings.ToValidUTF8(printable.Text(f.Output), "\uFFFD"))
+	text := strings.TrimSpace(strings.ToValidUTF8(printable.Text(f.Output), "\uFFFD"))
 	if f.Command != "" {
-		k.told = fmt.Sprintf("$ %s\n%s\n\nThe check %s.", f.Command, k.told, f.how)
+		k.told = text
+		text = fmt.Sprintf("$ %s\n%s\n\nThe check %s.", f.Command, text, f.how)
 	}
-	k.told = cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + k.told
-	return k.told
+	return cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + text
 }
 
 // accept decides on a success: it counts if its check passes, or if there is none. Otherwise the session of an agent is told why, and goes on;
@@ -178,7 +179,7 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	} else {
 		found = finding{Check: belaytype.Check{Command: c.runner.Check.Line, ExitCode: -1}, err: err, how: "was not run, because the answer could not be kept: " + err.Error()}
 	}
-	j.check = found.entry()
+	j.check = k.entry(&found)
 	if found.Passed {
 		return decision{over: true}
 	}
@@ -213,18 +214,18 @@ func (f *finisher) accept(n int, j *judgement) decision {
 
 // refuse says in the judgement of a success that the work is not done.
 func (k *checker) refuse(j *judgement, f *finding) {
-	v := &j.verdict
+	v, why := &j.verdict, "the check "+f.how
 	v.Class, v.Rule, v.Retryable, v.Evidence = verdict.NotDone, "check", false, verdict.LastLines(f.Output, 1, 200)
-	name := fmt.Sprintf("the check %q %s", printable.Prefix(f.Command, 100), f.how)
 	if f.Command == "" {
-		name = message.LastLine(v.Evidence)
+		why = v.Evidence
 	}
-	j.message = fmt.Sprintf("%s is not done: %s", k.call.command.name(), name)
+	j.message = k.call.command.name() + " is not done: " + why
+	k.failed++
 }
 
-// entry is the finding as a line of the log has it.
-func (f *finding) entry() *journal.Check {
-	return &journal.Check{Round: f.Rounds, Passed: f.Passed, ExitCode: f.ExitCode, Time: milliseconds(f.took)}
+// entry is a finding as a line of the log has it.
+func (k *checker) entry(f *finding) *journal.Check {
+	return &journal.Check{Round: k.failed, Passed: f.Passed, ExitCode: f.ExitCode, Time: milliseconds(f.took)}
 }
 
 // doneAlready looks, before the first attempt, whether there is anything to do: the judgement is nil if there is. stop is why there is no attempt
@@ -235,7 +236,7 @@ func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
 		return nil, nil
 	}
 	found := k.look(f.cand, 0, nil)
-	j = &judgement{code: -1, check: found.entry(), verdict: verdict.Verdict{Class: verdict.OK, Rule: "check-first"}}
+	j = &judgement{code: -1, check: k.entry(&found), verdict: verdict.Verdict{Class: verdict.OK, Rule: "check-first"}}
 	switch cause := f.decider.ended(); {
 	case found.Passed:
 		return j, nil
