@@ -126,13 +126,14 @@ func (m *machine) says(text string) {
 	eventually(m.t, m.name+" says "+text, func() bool { return strings.Contains(m.heard(), text) })
 }
 
-// eventually waits until something is so.
+// eventually waits until something is so. It looks less and less often, since a look may be a question to PostgreSQL.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !so(); time.Sleep(2 * time.Millisecond) {
+	for deadline, pause := time.Now().Add(patience), 2*time.Millisecond; !so(); pause = min(2*pause, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %v: %s", patience, what)
 		}
+		time.Sleep(pause)
 	}
 }
 
