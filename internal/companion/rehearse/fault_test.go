@@ -117,6 +117,18 @@ func TestFault_GoodAnswer(t *testing.T) {
 	})
 }
 
+func TestFault_OtherModel(t *testing.T) {
+	everyWay(t, func(t *testing.T, how string) {
+		api := start(t, `200(model=other-1)`)
+		if got := send(t, api, how, clientTimeout); !strings.Contains(got.body, `"model":"other-1"`) {
+			t.Errorf("%+v", got)
+		}
+		if q := last(t, api); q.Model != "m" { // that was asked
+			t.Errorf("%+v", q)
+		}
+	})
+}
+
 func TestFault_Error(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		api := start(t, `429(retry-after=17, x-should-retry=false), 500(message="out of cheese"), 502(body="<html>", content-type=text/html)`)

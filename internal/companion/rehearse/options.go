@@ -65,6 +65,7 @@ var answerOptions = map[string]func(*Step, string) error{
 	"over":        func(s *Step, v string) error { return setDuration(&s.Over, v) },
 	"text":        func(s *Step, v string) error { s.Text = v; return nil },
 	"stop":        func(s *Step, v string) error { s.Stop = v; return nil },
+	"model":       func(s *Step, v string) error { s.Model = v; return nil },
 	"in":          func(s *Step, v string) error { return setCount(&s.Usage.Input, v) },
 	"out":         func(s *Step, v string) error { return setCount(&s.Usage.Output, v) },
 	"cache-read":  func(s *Step, v string) error { return setCount(&s.Usage.CacheRead, v) },

@@ -44,7 +44,8 @@ type Step struct {
 	Type, Code, Message string
 
 	// Text is what the model says; empty means [DefaultText]. Stop is why it stopped, in the vendor's words.
-	Text, Stop string
+	// Model is the one that answers; empty means the one that was asked.
+	Text, Stop, Model string
 	// Tool is a tool that the model calls, with ToolInput: the command for bash, else the arguments as JSON.
 	Tool, ToolInput string
 	// Usage is what is charged; fields that are negative are the default.

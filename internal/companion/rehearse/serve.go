@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -87,6 +88,7 @@ func vendorOf(r *http.Request) vendor {
 
 // play answers a main request as its step says.
 func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendor, c *call, s *Step, n int) {
+	c.model = cmp.Or(s.Model, c.model)
 	if !a.sleep(r, s.After) {
 		a.abandon(w, rec)
 		return
