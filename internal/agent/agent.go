@@ -57,6 +57,8 @@ type Info struct {
 	// the whole command line with another model in place of its own. Both are nil if that is not known.
 	Request   func() Request
 	WithModel func(model string) []string
+	// Model is the model that the command line or the environment names; empty if neither does. Nil means that the CLI does not tell which model works.
+	Model func() string
 	// Ladder is how the CLI is stopped.
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
@@ -211,6 +213,8 @@ type LineInfo struct {
 	// Begun is the use of a tool that the line tells of first, and Said what the model has said before that beside its answer.
 	Begun Activity
 	Said  string
+	// Models says which model works.
+	Models ModelUse
 }
 
 // Retrying is a retry inside the CLI.

@@ -19,6 +19,7 @@ type Attempt struct {
 	Session string
 	Version string
 	Model   string
+	Models  ModelUse
 	Active  bool   // the model or a tool has done something
 	Worked  bool   // a tool has
 	Said    bool   // there is an answer that is not empty
@@ -32,7 +33,7 @@ type Attempt struct {
 
 // Info adds what the attempt does now to what a line tells.
 func (a *Attempt) Info(info LineInfo) LineInfo {
-	info.Tools, info.Activity, info.Begun = a.Tools.Running(), Activity{Doing: a.Writes}, a.Tools.Begun()
+	info.Tools, info.Activity, info.Begun, info.Models = a.Tools.Running(), Activity{Doing: a.Writes}, a.Tools.Begun(), a.Models
 	if name, argument := a.Tools.Newest(); name != "" {
 		info.Activity = Activity{Doing: UsingTool, Tool: name, Argument: argument}
 	}

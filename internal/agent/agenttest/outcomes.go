@@ -2,7 +2,9 @@
 package agenttest
 
 import (
+	"bytes"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,5 +33,41 @@ func Outcomes(t *testing.T, path string, least int, now time.Time, p agent.Profi
 				t.Error("no evidence")
 			}
 		})
+	}
+}
+
+// Models holds that, of the outcomes of a file, only those with these ids have another model at work than the one that the CLI has named at its start. Of so many
+// at least it must tell which one works.
+func Models(t *testing.T, path string, p agent.Agent, least int, others ...string) {
+	f, err := os.Open(path)
+	must.OK(t, err)
+	defer f.Close()
+	list, err := outcome.Read(f)
+	must.OK(t, err)
+	for _, saved := range list {
+		follower, o := p.Follow(agent.Plan{}), saved.Outcome()
+		var use agent.ModelUse
+		look := func(info agent.LineInfo) {
+			if use = info.Models; use.Other(use.Begun) != (use.Used != "" && slices.Contains(others, saved.ID)) {
+				t.Errorf("%s: %+v", saved.ID, use)
+			}
+		}
+		lines := agent.Lines{Lists: true, Each: func(line agent.Line) { look(follower.Line(line)) }}
+		lines.Write(o.Stdout.Head)
+		lines.Write(o.Stdout.Tail)
+		lines.Close()
+		if follower.StderrLine != nil {
+			for line := range bytes.Lines(append(o.Stderr.Head, o.Stderr.Tail...)) {
+				if info, ok := follower.StderrLine(bytes.TrimSpace(line)); ok {
+					look(info)
+				}
+			}
+		}
+		if use.Begun != "" && use.Used != "" {
+			least--
+		}
+	}
+	if least > 0 {
+		t.Errorf("%d too few tell their model", least)
 	}
 }

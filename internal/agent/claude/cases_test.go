@@ -17,3 +17,9 @@ func TestJudge_RealOutcomes(t *testing.T) {
 func TestJudge_Runs(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/runs.jsonl", 140, time.Date(2026, 11, 15, 1, 0, 0, 0, time.UTC), claude.New([]string{"claude", "-p"}, []string{}))
 }
+
+// Of all the outcomes only the one of an overload has another model at work: sub-agents, titles and spellings are not another model.
+func TestOutcomes_Models(t *testing.T) {
+	agenttest.Models(t, "testdata/cases.jsonl", claude.New([]string{"claude", "-p"}, []string{}), 8, "claude/fallback-overloaded/stream-json")
+	agenttest.Models(t, "testdata/runs.jsonl", claude.New([]string{"claude", "-p"}, []string{}), 0)
+}

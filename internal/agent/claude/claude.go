@@ -127,7 +127,7 @@ func (p *Profile) form() agent.Form {
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
 	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown,
-		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel}
+		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel, Model: p.model}
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
 	}
@@ -147,6 +147,12 @@ func (p *Profile) Info() agent.Info {
 	t.Own = p.ownRetries()
 	return t
 }
+
+// planAlias is the name for two models: claude plans with the one and works with the other.
+const planAlias = "opusplan"
+
+// model is the one that the command line or the environment names; empty if neither does.
+func (p *Profile) model() string { return cmp.Or(p.line.Value("--model"), p.getenv("ANTHROPIC_MODEL")) }
 
 // plain says that the command line is left alone: it has a flag that we do not know, or asks for a form that cannot be
 // made of the events without keeping all of them, or is wrong in itself, which claude says best.

@@ -22,6 +22,12 @@ type event struct {
 	Model     string `json:"model"`
 	KeySource string `json:"apiKeySource"`
 
+	// system/model_fallback, model_refusal_fallback and model_consent_fallback
+	Trigger  string `json:"trigger"`
+	Scope    string `json:"scope"` // local: only a sub-agent, or a question on the side
+	Original string `json:"original_model"`
+	Fallback string `json:"fallback_model"`
+
 	// system/api_retry
 	Attempt     int           `json:"attempt"`
 	RetryDelay  float64       `json:"retry_delay_ms"`

@@ -147,7 +147,15 @@ func (f *follower) system(e event) agent.LineInfo {
 	case "init":
 		f.turnBegun = true
 		f.Version, f.Model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
+		f.Models = agent.ModelUse{}
+		if strings.Contains(e.Model, Name) && f.profile.model() != planAlias { // else it may be the name of a deployment
+			f.Models.Begun = e.Model
+		}
 		f.result, f.aborted, f.inTurn, f.asks = nil, false, true, false
+	case "model_fallback", "model_refusal_fallback", "model_consent_fallback":
+		if e.Scope != "local" {
+			f.Models = agent.ModelUse{Begun: e.Original, Used: e.Fallback, Overloaded: e.Trigger == "overloaded" || e.Trigger == "server_error"}
+		}
 	case "status": // comes with the pieces
 		if !f.wantsPieces {
 			return f.lineInfo(agent.Drop)
@@ -184,7 +192,7 @@ func (f *follower) piece(e event) agent.LineInfo {
 	var turn *verdict.Usage
 	switch e.Event.Type {
 	case "message_start":
-		f.modelSpoke(e)
+		f.modelSpoke(e, e.Event.Message.Model)
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Model, e.Event.Message.Usage)
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
@@ -215,9 +223,10 @@ func (f *follower) piece(e event) agent.LineInfo {
 
 // modelSpoke notes output of the model. Until there is some, what claude has asked its caller may be open: the answers go
 // to claude directly, and are not seen.
-func (f *follower) modelSpoke(e event) {
+func (f *follower) modelSpoke(e event, model string) {
 	f.Active, f.answered = true, true
 	if e.Parent == "" {
+		f.Models.Answer(model)
 		f.unanswered, f.asks, f.retried = false, false, 0
 		clear(f.questions)
 	}
@@ -228,7 +237,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 		f.complaint = e
 		return f.lineInfo(agent.Hold)
 	}
-	f.modelSpoke(e)
+	f.modelSpoke(e, e.Message.Model)
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Model, e.Message.Usage)
 	f.ledger.show(e.Message.ID, e.Message.Content)

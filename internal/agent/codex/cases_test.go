@@ -19,3 +19,9 @@ func TestJudge_RealOutcomes(t *testing.T) {
 func TestJudge_Runs(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/runs.jsonl", 150, now, codex.New([]string{"codex"}, nil, ""))
 }
+
+// None of the outcomes has another model at work.
+func TestOutcomes_Models(t *testing.T) {
+	agenttest.Models(t, "testdata/cases.jsonl", codex.New([]string{"codex"}, nil, ""), 0)
+	agenttest.Models(t, "testdata/runs.jsonl", codex.New([]string{"codex"}, nil, ""), 0)
+}

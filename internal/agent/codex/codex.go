@@ -77,6 +77,7 @@ func (p *Profile) Info() agent.Info {
 		Tested:    Descriptor.Tested,
 		Request:   p.request,
 		WithModel: p.withModel,
+		Model:     p.namedModel,
 		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().streamIdle),
@@ -105,13 +106,16 @@ func (p *Profile) form() agent.Form {
 }
 
 // model is the one that the command line or the config asks for; empty if none does.
-func (p *Profile) model() string {
+func (p *Profile) model() string { return cmp.Or(p.namedModel(), p.settings().model) }
+
+// namedModel is the one that the command line names; empty if it names none.
+func (p *Profile) namedModel() string {
 	for _, part := range p.line.parts() {
 		if m := part.Value("--model"); m != "" {
 			return m
 		}
 	}
-	return p.settings().model
+	return ""
 }
 
 // Follow implements agent.Agent.

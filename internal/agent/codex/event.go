@@ -23,11 +23,12 @@ type event struct {
 
 // item is a piece of work: something the model said, or did with a tool.
 type item struct {
-	ID     string `json:"id"`
-	Type   string `json:"type"`
-	Text   string `json:"text"`
-	Server string `json:"server"` // of an mcp_tool_call
-	Tool   string `json:"tool"`   // its name, where the type does not tell
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Message string `json:"message"` // of an error
+	Server  string `json:"server"`  // of an mcp_tool_call
+	Tool    string `json:"tool"`    // its name, where the type does not tell
 
 	Command   string          `json:"command"`   // of a command_execution
 	Query     string          `json:"query"`     // of a web_search

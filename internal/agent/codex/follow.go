@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -39,6 +40,7 @@ type follower struct {
 	looked          time.Time        // when the record was last looked for
 	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
 	record          *rollout         // all of it, once it is whole
+	context         string           // the model of the last turn_context
 }
 
 // Line implements agent.Reader.
@@ -61,8 +63,18 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.Final, f.answered, f.aside = agent.NewAnswer(line, "item.text", e.Item.Text), true, e.Item.Text
 		f.Said = f.Said || strings.TrimSpace(e.Item.Text) != ""
 	}
-	info := f.Info(f.take(e))
-	info.Turn, info.Continues = f.turn(now), f.continues
+	info, turn := f.take(e), f.turn(now)
+	if len(f.records) > 0 && f.records[0].sum.model != f.context {
+		f.context = f.records[0].sum.model
+		f.Models.Begun = cmp.Or(f.Models.Begun, f.context)
+		f.Models.Answer(f.context)
+	}
+	// model rerouted: gpt-5.3-codex -> gpt-5.2 (HighRiskCyberActivity)
+	if m := strings.Fields(e.Item.Message); e.Item.Type == "error" && len(m) > 4 && m[1] == "rerouted:" {
+		f.Models = agent.ModelUse{Begun: m[2], Used: m[4]}
+	}
+	info = f.Info(info)
+	info.Turn, info.Continues = turn, f.continues
 	info.Activity.Tool = shortName(info.Activity.Tool)
 	if info.Begun.Tool != "" {
 		info.Begun.Tool, info.Said, f.aside = shortName(info.Begun.Tool), agent.ShortArgument(f.aside), ""

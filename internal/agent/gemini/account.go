@@ -38,6 +38,9 @@ func (f *follower) turn() *verdict.Usage {
 	if !f.readRecord() {
 		return nil
 	}
+	if n := len(f.record.calls); n > 0 {
+		f.Models.Answer(f.record.calls[n-1].Model)
+	}
 	return f.record.untold().Turn(f.prices)
 }
 

@@ -29,3 +29,8 @@ func TestJudge_SavedText(t *testing.T) {
 		}
 	}
 }
+
+// None of the outcomes has another model at work.
+func TestOutcomes_Models(t *testing.T) {
+	agenttest.Models(t, "testdata/cases.jsonl", gemini.New([]string{"gemini"}, nil, ""), 0)
+}

@@ -76,6 +76,12 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	info.Answered = e.Type == "tool_use" || e.Type == "message" && e.Role == "assistant"
 	if e.Type == "tool_use" || e.Type == "tool_result" || e.Type == "result" {
 		info.Turn = f.turn()
+		if e.Status == "success" && e.Stats != nil && len(e.Stats.Models) == 1 { // else others were asked on the side
+			for name := range e.Stats.Models {
+				f.Models.Answer(name) // as the service names it
+			}
+		}
+		info.Models = f.Models
 	}
 	return info
 }
@@ -110,7 +116,7 @@ func shorten(text []byte) string {
 func (f *follower) take(e event, line agent.Line) agent.Show {
 	switch e.Type {
 	case "init":
-		f.Session, f.Model, f.asking = e.Session, e.Model, true
+		f.Session, f.Model, f.asking, f.Models.Begun = e.Session, e.Model, true, e.Model
 	case "message":
 		if e.Role != "assistant" {
 			break

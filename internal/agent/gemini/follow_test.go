@@ -196,6 +196,12 @@ func TestLine(t *testing.T) {
 		{says("Done."), agent.LineInfo{Answered: true, Activity: agent.Activity{Doing: agent.Writing}}},
 		{succeeds, agent.LineInfo{Delivered: true, Activity: agent.Activity{Doing: agent.Writing}}},
 	} {
+		if i > 0 {
+			tt.want.Models.Begun = "gemini-2.5-flash"
+		}
+		if tt.want.Delivered {
+			tt.want.Models.Used = "gemini-2.5-flash"
+		}
 		if got := f.Line(agent.Line{Text: []byte(tt.line)}); got != tt.want {
 			t.Errorf("line %d: %+v, want %+v", i, got, tt.want)
 		}

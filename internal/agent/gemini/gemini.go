@@ -98,7 +98,8 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
 	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown,
-		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel}
+		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel,
+		Model: func() string { return cmp.Or(p.line.Value(optModel), p.getenv("GEMINI_MODEL")) }}
 	if p.line.Unknown == "" { // else it may be anything
 		t.Stall, t.ToolStall = stall, agent.StallBeyond(stall, p.shellTimeout())
 	}

@@ -24,3 +24,9 @@ func TestJudge_Runs(t *testing.T) {
 func TestJudge_RecordedOutcomes(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/recorded.jsonl", 37, now, opencode.New([]string{"opencode"}, nil, ""))
 }
+
+// None of the outcomes has another model at work.
+func TestOutcomes_Models(t *testing.T) {
+	agenttest.Models(t, "testdata/cases.jsonl", opencode.New([]string{"opencode"}, nil, ""), 0)
+	agenttest.Models(t, "testdata/runs.jsonl", opencode.New([]string{"opencode"}, nil, ""), 0)
+}

@@ -27,6 +27,7 @@ type follower struct {
 	running  bool                // a tool runs of which there is no event yet
 	nothing  int                 // answers in a row that were none
 	requests map[string]*request // to the model, by session: subagents have their own
+	agent    string              // of opencode's, that works on the request
 	working  bool                // the log tells that a model is being asked, or its tools run
 	troubled bool                // the model has not answered since it was last asked again
 	exiting  bool                // the log says that it is done
@@ -218,6 +219,12 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		f.working = true
 		if session == f.Session {
 			f.Model, f.asking = l.field("modelID"), true
+			if f.Models.Begun == "" {
+				f.Models.Begun, f.agent = f.Model, l.field("agent")
+			}
+			if f.agent == l.field("agent") { // others, as the one that sums up, may have a model of their own
+				f.Models.Answer(f.Model)
+			}
 		}
 		return f.asks(session)
 	case "stream error":

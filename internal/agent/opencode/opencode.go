@@ -79,6 +79,8 @@ func (p *Profile) Info() agent.Info {
 		Tested:    Descriptor.Tested,
 		Request:   p.request,
 		WithModel: p.withModel,
+		// What the config names may be another one for each of opencode's agents.
+		Model:     func() string { return p.line.run.Value(optModel) },
 		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().silence),
