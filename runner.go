@@ -74,6 +74,11 @@ type Runner struct {
 	CheckRounds int
 	CheckPrompt string
 
+	// RequireModel is the model that alone may work on the request, or [AskedModel]. Another one in the main thread of an agent ends the attempt with
+	// [verdict.WrongModel]; it is repeated where the model is overloaded. A command that does not tell its model is refused. Fallbacks may use
+	// other models. Empty means that a [ModelSubstitution] is told, and nothing else.
+	RequireModel string
+
 	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it: a limit ends later
 	// than may be waited, the service stays overloaded, or the breaker of its gate is open. The failure of any of them that is permanent is
 	// final. The request must be one that the fallback can be given, or the command is refused with a [*FallbackRefused].
@@ -188,7 +193,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 	runner := &engine.Runner{
 		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, OnlyAttempt: r.onlyAttempt, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
 		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
-		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
+		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
 		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt, Repeat: r.Policy.MaxRetries > 0},
 		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),

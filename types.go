@@ -17,36 +17,37 @@ type (
 
 // Events are what happens while a command is run: see [belaytype.Event].
 type (
-	Event           = belaytype.Event
-	AttemptStarted  = belaytype.AttemptStarted
-	AttemptFailed   = belaytype.AttemptFailed
-	Waiting         = belaytype.Waiting
-	AtGate          = belaytype.AtGate
-	ScopeBusy       = belaytype.ScopeBusy
-	GateTrouble     = belaytype.GateTrouble
-	WaitOver        = belaytype.WaitOver
-	Stopping        = belaytype.Stopping
-	LeftRunning     = belaytype.LeftRunning
-	Reclaimed       = belaytype.Reclaimed
-	StateTrouble    = belaytype.StateTrouble
-	ScopeTrouble    = belaytype.ScopeTrouble
-	GateFailing     = belaytype.GateFailing
-	LogLarge        = belaytype.LogLarge
-	InnerRetry      = belaytype.InnerRetry
-	SessionGone     = belaytype.SessionGone
-	Plain           = belaytype.Plain
-	UnknownOption   = belaytype.UnknownOption
-	UntestedVersion = belaytype.UntestedVersion
-	StdinSilent     = belaytype.StdinSilent
-	OwnLogTrouble   = belaytype.OwnLogTrouble
-	FoundDone       = belaytype.FoundDone
-	AlertRaised     = belaytype.AlertRaised
-	CostNotice      = belaytype.CostNotice
-	FellBack        = belaytype.FellBack
-	FallbackSkipped = belaytype.FallbackSkipped
-	AgentEvent      = belaytype.AgentEvent
-	Missed          = belaytype.Missed
-	Process         = belaytype.Process
+	Event             = belaytype.Event
+	AttemptStarted    = belaytype.AttemptStarted
+	AttemptFailed     = belaytype.AttemptFailed
+	Waiting           = belaytype.Waiting
+	AtGate            = belaytype.AtGate
+	ScopeBusy         = belaytype.ScopeBusy
+	GateTrouble       = belaytype.GateTrouble
+	WaitOver          = belaytype.WaitOver
+	Stopping          = belaytype.Stopping
+	LeftRunning       = belaytype.LeftRunning
+	Reclaimed         = belaytype.Reclaimed
+	StateTrouble      = belaytype.StateTrouble
+	ScopeTrouble      = belaytype.ScopeTrouble
+	GateFailing       = belaytype.GateFailing
+	LogLarge          = belaytype.LogLarge
+	InnerRetry        = belaytype.InnerRetry
+	SessionGone       = belaytype.SessionGone
+	Plain             = belaytype.Plain
+	UnknownOption     = belaytype.UnknownOption
+	UntestedVersion   = belaytype.UntestedVersion
+	ModelSubstitution = belaytype.ModelSubstitution
+	StdinSilent       = belaytype.StdinSilent
+	OwnLogTrouble     = belaytype.OwnLogTrouble
+	FoundDone         = belaytype.FoundDone
+	AlertRaised       = belaytype.AlertRaised
+	CostNotice        = belaytype.CostNotice
+	FellBack          = belaytype.FellBack
+	FallbackSkipped   = belaytype.FallbackSkipped
+	AgentEvent        = belaytype.AgentEvent
+	Missed            = belaytype.Missed
+	Process           = belaytype.Process
 )
 
 // Errors and their causes: see [belaytype.Error].
@@ -80,3 +81,6 @@ const (
 
 // LastSession as [Resume.Session] stands for the last session of the same profile in the same directory. It takes a [State] to know it.
 const LastSession = belaytype.LastSession
+
+// AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
+const AskedModel = belaytype.AskedModel

@@ -123,6 +123,12 @@ type UntestedVersion struct {
 	Standing string // how it stands to those that are tested, in words
 }
 
+// ModelSubstitution says that another model works on the request than the one that was asked for, in the main thread of an agent. It is said once.
+type ModelSubstitution struct {
+	Asked string `json:"asked"`
+	Used  string `json:"used"`
+}
+
 // StdinSilent says that nothing came on stdin for so long, and whether it is still waited for.
 type StdinSilent struct {
 	For     time.Duration
@@ -199,32 +205,33 @@ type Process struct {
 	Name string
 }
 
-func (AttemptStarted) event()  {}
-func (AttemptFailed) event()   {}
-func (Waiting) event()         {}
-func (AtGate) event()          {}
-func (ScopeBusy) event()       {}
-func (GateTrouble) event()     {}
-func (WaitOver) event()        {}
-func (Stopping) event()        {}
-func (LeftRunning) event()     {}
-func (Reclaimed) event()       {}
-func (StateTrouble) event()    {}
-func (ScopeTrouble) event()    {}
-func (GateFailing) event()     {}
-func (LogLarge) event()        {}
-func (InnerRetry) event()      {}
-func (SessionGone) event()     {}
-func (Plain) event()           {}
-func (UnknownOption) event()   {}
-func (UntestedVersion) event() {}
-func (StdinSilent) event()     {}
-func (OwnLogTrouble) event()   {}
-func (FoundDone) event()       {}
-func (AlertRaised) event()     {}
-func (CostNotice) event()      {}
-func (FellBack) event()        {}
-func (Checking) event()        {}
-func (FallbackSkipped) event() {}
-func (AgentEvent) event()      {}
-func (Missed) event()          {}
+func (AttemptStarted) event()    {}
+func (AttemptFailed) event()     {}
+func (Waiting) event()           {}
+func (AtGate) event()            {}
+func (ScopeBusy) event()         {}
+func (GateTrouble) event()       {}
+func (WaitOver) event()          {}
+func (Stopping) event()          {}
+func (LeftRunning) event()       {}
+func (Reclaimed) event()         {}
+func (StateTrouble) event()      {}
+func (ScopeTrouble) event()      {}
+func (GateFailing) event()       {}
+func (LogLarge) event()          {}
+func (InnerRetry) event()        {}
+func (SessionGone) event()       {}
+func (Plain) event()             {}
+func (UnknownOption) event()     {}
+func (UntestedVersion) event()   {}
+func (ModelSubstitution) event() {}
+func (StdinSilent) event()       {}
+func (OwnLogTrouble) event()     {}
+func (FoundDone) event()         {}
+func (AlertRaised) event()       {}
+func (CostNotice) event()        {}
+func (FellBack) event()          {}
+func (Checking) event()          {}
+func (FallbackSkipped) event()   {}
+func (AgentEvent) event()        {}
+func (Missed) event()            {}

@@ -46,6 +46,9 @@ type Result struct {
 	// Fallback is the fallback whose result it is; empty if it is that of the command itself.
 	Fallback string `json:"fallback"`
 
+	// ModelSubstitution is that another model has worked on the request than the one that was asked for; nil if none has.
+	ModelSubstitution *ModelSubstitution `json:"model_substitution"`
+
 	// Check is how the work was checked; nil if it was not: see [Command.Check].
 	Check *Check `json:"check"`
 

@@ -45,6 +45,8 @@ type resultJSON struct {
 
 	Check *Check `json:"check"`
 
+	ModelSubstitution *ModelSubstitution `json:"model_substitution"`
+
 	Provider   *string `json:"provider"`
 	Model      *string `json:"model"`
 	HTTPStatus *int    `json:"http_status"`
@@ -69,7 +71,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
-		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check,
+		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check, ModelSubstitution: r.ModelSubstitution,
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
 	if j.Tags == nil {

@@ -77,9 +77,9 @@ func (c batchCommand) words(quoted func(string) string) (words []string) {
 		text, ok := c.given[s.Name]
 		switch {
 		case !ok:
-		case s.Arg != "" && text != "":
+		case !s.Bare() && text != "":
 			value("--"+s.Name, text)
-		case s.Arg == "" && text == "true":
+		case s.Bare() && text == "true":
 			flag(true, "--"+s.Name)
 		default:
 			flag(true, "--"+s.Name+"="+quoted(text))

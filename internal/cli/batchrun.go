@@ -293,7 +293,7 @@ func (r *taskRunner) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runne
 func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 	switch e := e.(type) {
 	case belaytype.Waiting:
-		if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded {
+		if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded || e.Verdict.Class == verdict.WrongModel {
 			job.Throttled()
 			job.Wait(e.Until)
 		}
@@ -311,6 +311,8 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 		job.Begun = batch.Restarted
 	case belaytype.AlertRaised:
 		r.view.say(message.Alert(e.Integration, e.Failures, e.Within))
+	case belaytype.ModelSubstitution:
+		r.view.once("model "+e.Asked+" "+e.Used, message.OtherModel("task "+job.Task.ID, e.Asked, e.Used))
 	case belaytype.StateTrouble:
 		r.view.once("state", message.NoRecord(e.Without, e.Err))
 	case belaytype.CostNotice:
@@ -347,7 +349,7 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *superv
 		r.view.once("lack", "running fewer tasks at a time: "+res.Error)
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
-	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):
+	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.WrongModel && res.Verdict.Retryable || class == verdict.BreakerOpen):
 		o.State = batch.Paused
 	default:
 		o.State = batch.Failed

@@ -172,7 +172,7 @@ func addSettings(cmd *cobra.Command, want func(*config.Setting) bool) config.Giv
 		}
 		f := &pflag.Flag{Name: s.Name, Usage: s.Usage(), Value: &settingFlag{s, given},
 			Annotations: map[string][]string{groupKey: {s.Group}}}
-		if s.Arg == "" {
+		if s.Bare() {
 			f.NoOptDefVal = "true"
 		}
 		flags.AddFlag(f)

@@ -132,7 +132,7 @@ func flagRows(flags *pflag.FlagSet, group string) (rows []row) {
 			name = "-" + f.Shorthand + ", " + name
 		}
 		if t := f.Value.Type(); t != "bool" && t != "" {
-			name += " " + t
+			name += strings.Replace(" "+t, " [", "[", 1)
 		}
 		rows = append(rows, row{name, f.Usage})
 	})

@@ -46,7 +46,7 @@ func TestHelp_OfEveryCommand(t *testing.T) {
 				name = "-" + f.Name
 			}
 			if f.Value.Type() != "bool" {
-				name += " " + f.Value.Type()
+				name += strings.Replace(" "+f.Value.Type(), " [", "[", 1)
 			}
 			if !f.Hidden && !strings.Contains(words, name+" "+strings.Join(strings.Fields(f.Usage), " ")) {
 				t.Errorf("the help of %q lacks %s: %s", path, name, f.Usage)

@@ -32,11 +32,13 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"resume-prompt", isAgent, message.NoEffectSessions()},
 		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
 		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
+		// As a flag it would have been refused.
+		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
 		{"breaker-failures", gated, message.NoEffectWithout("gate")},
 		{"breaker-open", gated, message.NoEffectWithout("gate")},
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
-		if from := s.From(f.name); !f.works && strings.HasPrefix(from, "--") {
+		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || f.name == "require-model") {
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}

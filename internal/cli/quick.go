@@ -30,7 +30,7 @@ func quickRun(args []string) (given config.Given, command []string, ok bool) {
 		}
 		switch {
 		case hasValue:
-		case setting.Arg == "":
+		case setting.Bare():
 			value = "true"
 		case len(args) == 0:
 			return nil, nil, false

@@ -272,6 +272,13 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if r.Check, err = checkOf(s); err != nil {
 		return nil, err
 	}
+	switch tells := engine.TellsModel(known); {
+	case tells:
+		r.RequireModel = s.RequireModel
+	case s.RequireModel != "" && s.From("require-model") == "--require-model":
+		return nil, usage(message.Error("--require-model cannot be used here: "+message.ModelUntold("the command")),
+			message.AsIn("belay run --require-model -- claude -p hi --model opus"))
+	}
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err

@@ -88,6 +88,8 @@ func (v *view) observe(e belaytype.Event) {
 		v.verbosely(fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
 	case belaytype.UntestedVersion:
 		v.verbosely(fmt.Sprintf("%s %s is %s", v.name, e.Version, e.Standing))
+	case belaytype.ModelSubstitution:
+		v.say(message.OtherModel(v.name, e.Asked, e.Used))
 	case belaytype.AlertRaised:
 		v.line(message.Alert(e.Integration, e.Failures, e.Within))
 	case belaytype.FoundDone:

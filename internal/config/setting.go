@@ -42,6 +42,7 @@ type Settings struct {
 	ResumeInterrupted                     string
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
+	RequireModel                          string
 	Budgets                               []budget.Joined
 	Fallbacks                             []Fallback
 	FallbackAfterWork                     bool
@@ -95,11 +96,11 @@ func (s *Settings) OnlyAttempt() bool {
 	return false
 }
 
-// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not, nor do fallbacks, which
-// only agents have.
+// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not, nor do fallbacks and a required
+// model, which only agents have.
 func (s *Settings) Any() bool {
 	for name := range s.origin {
-		if name != "name" && name != "tag" && name != "notify-after" && name != "fallback" {
+		if name != "name" && name != "tag" && name != "notify-after" && name != "fallback" && name != "require-model" {
 			return true
 		}
 	}
@@ -169,6 +170,9 @@ func (s *Setting) Set(to *Settings, text string) error {
 	to.origin[s.Name] = "--" + s.Name
 	return s.set(to, text)
 }
+
+// Bare reports whether the flag stands without a value: a switch, or one whose value may be left out and is never the next argument.
+func (s *Setting) Bare() bool { return s.Arg == "" || s.Arg[0] == '[' }
 
 // Env is the environment variable of the setting.
 func (s *Setting) Env() string {

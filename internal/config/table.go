@@ -115,6 +115,7 @@ var Table = []Setting{
 	{"no-resume-on-retry", "", "start a new session for every retry, even if that pays twice", agents, UserOrJob,
 		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
 	{"max-cost", "USD", "stop an agent before its next model call once the run has cost USD, including agents that it runs with belay", agents, UserOrJob, by(setCost)},
+	{"require-model", "[=NAME]", "stop an agent before another model works than NAME (default: the one that its command line or environment names)", agents, UserOrJob, by(setModel)},
 	{"budget", "NAME[=USD/WINDOW]", "count the cost towards budget NAME, and start nothing once it is used up; =5/day, week or month sets the limit", agents, UserOrJob, by(setBudgets)},
 	{"fallback", "AGENT[:MODEL]", "if a limit lasts too long or the service stays overloaded, send the request to this agent instead; repeat for more", agents, UserOrJob, by(setFallbacks)},
 	{"fallback-after-work", "", "use fallbacks even if the agent has already worked on the request, which repeats its work", agents, PerCall,

@@ -153,6 +153,15 @@ func setCost(s *Settings, v string) error {
 	return err
 }
 
+// setModel takes the name of a model; true means the one that was asked for, and false any.
+func setModel(s *Settings, v string) error {
+	if on, err := strconv.ParseBool(v); err == nil {
+		v = map[bool]string{true: "asked"}[on] // the engine's word for it
+	}
+	s.RequireModel = v
+	return nil
+}
+
 func setJitter(s *Settings, v string) error {
 	j, err := retry.ParseJitter(v)
 	s.Jitter = j

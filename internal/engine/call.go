@@ -40,6 +40,8 @@ type call struct {
 	secrets *redact.Known // is kept out of all that is put on record
 	// spending are the limits on cost that the call counts towards; nil if there are none.
 	spending *spending
+	// models compares the model that works with the one that was asked for.
+	models *models
 }
 
 // traits is what the stages must know of a kind of command.

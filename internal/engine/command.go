@@ -91,6 +91,9 @@ func (r *Runner) check(c *command, env []string) error {
 			return &belaytype.UsageError{Err: errors.New("an argument contains a NUL byte")}
 		}
 	}
+	if r.RequireModel != "" && !TellsModel(r.profile()) {
+		return &belaytype.UsageError{Err: message.Error(message.ModelUntold(c.name()))}
+	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)
 		switch {

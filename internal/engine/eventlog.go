@@ -50,6 +50,8 @@ type eventLog struct {
 	idle           bool                      // since then, a conversation's caller is asked for more
 	turn           talkTurn                  // of a conversation, the present one
 	ended          *agent.Account            // what the attempt has done; nil before its end
+	modelUse       agent.ModelUse            // that was looked at last
+	substitution   belaytype.ModelSubstitution
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
 	reading sync.Mutex

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -28,6 +29,7 @@ func (t *eventLog) excerpt() verdict.Excerpt { return t.capture.Excerpt() }
 func (t *eventLog) account() agent.Account {
 	if t.ended == nil {
 		a := t.follower.Account()
+		a.Model = cmp.Or(t.substitution.Used, a.Model)
 		t.ended = &a
 	}
 	return *t.ended
@@ -143,6 +145,7 @@ func (t *eventLog) describe(e *journal.Entry, a *agent.Account) {
 		e.ToolCalls = append(e.ToolCalls, journal.ToolCall{Name: call.Name, Start: milliseconds(call.Start.Sub(t.began)), Time: milliseconds(call.Time)})
 	}
 	e.ToolsCut = a.Tools.Cut
+	e.ModelAsked = t.substitution.Asked
 }
 
 // milliseconds are seconds that are rounded to them.

@@ -77,7 +77,8 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
 	j.attribute(c.traits.provider)
 	r := &belaytype.Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
+		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent,
+		ModelSubstitution: c.models.told}
 	labels := c.runner.Labels.Redacted()
 	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {

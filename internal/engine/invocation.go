@@ -51,7 +51,7 @@ func newInvocation(ctx context.Context, r *Runner, c command, env []string) *Inv
 		id = newID(now)
 	}
 	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.viewers.line,
-		live: &liveRecord{trouble: inv.trouble}}
+		live: &liveRecord{trouble: inv.trouble}, models: &models{}}
 	inv.viewers.stream, inv.viewers.id = &inv.stream, id
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)

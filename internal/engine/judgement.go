@@ -125,6 +125,9 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
 	last := verdict.LastWords(o)
 	switch {
+	case t.stoppedEarly().forModel(): // also if it has come to its end meanwhile
+		j.verdict, j.code = t.stoppedEarly().verdict, 1
+		j.message = j.verdict.Evidence
 	case own.Class == verdict.OK && t.hasDelivered() && (t.stoppedEarly().forCost() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
@@ -301,13 +304,14 @@ func (j *judgement) stderr() *belaytype.Output {
 	return j.transcript.stderr().public()
 }
 
-// silent says that an agent has failed and the caller does not see why. One that was stopped for its cost does not know
+// silent says that an agent has failed and the caller does not see why. One that was stopped for its cost or model does not know
 // why itself, whatever was passed on of its output.
 func (j *judgement) silent() bool {
 	if !j.started() || j.verdict.Class == verdict.OK {
 		return false
 	}
-	return j.transcript.stoppedEarly().forCost() || j.transcript.silent(message.LastLine(j.verdict.Evidence))
+	early := j.transcript.stoppedEarly()
+	return early.forCost() || early.forModel() || j.transcript.silent(message.LastLine(j.verdict.Evidence))
 }
 
 // processes are these as callers have them.

@@ -94,6 +94,10 @@ type Runner struct {
 	// limit it is stopped before its next model call. 0 means no limit.
 	MaxCost float64
 
+	// RequireModel is the model that alone may work on the request, or [belaytype.AskedModel]; empty means any. Another one in the main thread of an agent ends
+	// the attempt, and does not count as its success; see [belaytype.ModelSubstitution]. Fallbacks may use theirs.
+	RequireModel string
+
 	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
 	// kept in the State.
 	Budgets []budget.Joined

@@ -58,13 +58,13 @@ func outlasts(j *judgement, stop *retry.Error) bool {
 		return closed.Refusal.Kind != gate.KindSlots // which is the caller's own limit
 	}
 	class := j.verdict.Class
-	return j.started() && (class.Throttle() || class == verdict.Overloaded)
+	return j.started() && (class.Throttle() || class == verdict.Overloaded || class == verdict.WrongModel && j.verdict.Retryable)
 }
 
 // standInFor is a fallback as a candidate, after another one. What was read of stdin, used and waited so far stays.
 func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
 	r := *before.call.runner
-	r.Profile, r.Resume.Session, r.Gate.Key, r.Judge = s.agent, "", "", s.Judge
+	r.Profile, r.Resume.Session, r.Gate.Key, r.Judge, r.RequireModel = s.agent, "", "", s.Judge, ""
 	if s.Policy != nil {
 		total, wait := r.Policy.TotalTimeout, r.Policy.MaxWait
 		r.Policy = *s.Policy

@@ -59,16 +59,19 @@ type transcript interface {
 	version() string
 }
 
-// earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow, or with
-// model calls that cost more than they may.
+// earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow, with
+// model calls that cost more than they may, or with another model than the one that is required.
 type earlyStop struct {
 	verdict verdict.Verdict
-	stop    *retry.Error
+	stop    *retry.Error // nil if that is for the verdict to say
 }
+
+// forModel says that it was stopped for its model.
+func (e *earlyStop) forModel() bool { return e != nil && e.verdict.Class == verdict.WrongModel }
 
 // forCost says that it was stopped for its cost.
 func (e *earlyStop) forCost() bool {
-	if e == nil {
+	if e == nil || e.stop == nil {
 		return false
 	}
 	_, ok := errors.AsType[*belaytype.MaxCostReached](e.stop.Cause)

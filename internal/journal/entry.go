@@ -77,6 +77,8 @@ type Entry struct {
 	Left      int     `json:"left_running,omitempty"`
 	Killed    int     `json:"orphans_killed,omitempty"`
 	Model     string  `json:"model,omitempty"`
+	// ModelAsked is the model that was asked for, where Model is another one.
+	ModelAsked string `json:"model_asked,omitempty"`
 	// Check is the check of the work that the attempt has done; nil if there was none.
 	Check *Check `json:"check,omitempty"`
 	// Provider is the provider of the service that failed, and HTTPStatus what that has answered; empty and 0 where the command

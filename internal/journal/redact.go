@@ -53,7 +53,7 @@ func redactText(secrets *redact.Known, name, text string) string {
 		return text // Belay has made it, or has checked its form
 	case "error":
 		return secrets.Text(text)
-	case "session_id", "gate", "model":
+	case "session_id", "gate", "model", "model_asked":
 		return redact.ID(text)
 	}
 	return redact.Text(text) // a name that the caller or a command has given to something

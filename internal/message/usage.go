@@ -47,6 +47,14 @@ func NoEffectWithout(flag string) string { return "there is no --" + flag }
 // NoEffectExcept is why a flag has no effect that is for other commands.
 func NoEffectExcept(names []string) string { return "it applies only to " + or(names) }
 
+// OtherModel says that an agent worked with another model than the one that was asked for.
+func OtherModel(name, asked, used string) string {
+	return name + " used " + used + " instead of " + asked
+}
+
+// ModelUntold says why no model can be required of a command.
+func ModelUntold(name string) string { return name + " does not tell which model it uses" }
+
 // NoEffectSessions is why a flag of sessions has no effect.
 func NoEffectSessions() string { return "only agents have sessions" }
 

@@ -135,7 +135,7 @@ func flagCell(name, short, arg string) string {
 	default:
 		text = "-" + short + ", " + text
 	}
-	return "`" + cell(strings.TrimSpace(text+" "+arg)) + "`"
+	return "`" + cell(strings.TrimSpace(text+strings.Replace(" "+arg, " [", "[", 1))) + "`"
 }
 
 // flagName is how a text names a flag.

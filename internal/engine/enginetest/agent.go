@@ -117,6 +117,7 @@ type Event struct {
 	Repeated bool            `json:"repeated,omitempty"` // it has told of that retry before
 	Class    verdict.Class   `json:"class,omitempty"`    // what it was worth, at the end
 	Hint     time.Duration   `json:"hint,omitempty"`
+	Models   agent.ModelUse  `json:"models,omitzero"`
 	Account  json.RawMessage `json:"account,omitempty"` // an agent.Account, in place of what is known
 }
 
@@ -171,7 +172,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign, Models: e.Models}
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 		info.Begun, info.Said = info.Activity, e.Said

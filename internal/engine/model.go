@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/verdict"
+)
+
+// TellsModel reports whether a command of that profile tells which model works, so that one can be required.
+func TellsModel(p agent.Profile) bool {
+	a, ok := p.(agent.Agent)
+	return ok && a.Headless() && a.Info().Model != nil && a.Info().Unknown == ""
+}
+
+// models compares the model that works with the one that was asked for, over all attempts of a candidate.
+type models struct {
+	strict   bool                         // another one ends the attempt
+	required string                       // empty means the one that the CLI names at its start
+	told     *belaytype.ModelSubstitution // the last one; nil if there was none
+}
+
+func newModels(r *Runner, info *agent.Info) *models {
+	m := &models{strict: r.RequireModel != "", required: r.RequireModel}
+	if m.strict && (m.required == belaytype.AskedModel || m.required == info.Model()) {
+		if m.required = info.Model(); agent.IsModelAlias(m.required) {
+			m.required = "" // only the CLI knows which one that is
+		}
+	}
+	return m
+}
+
+// compare says which model works in place of which; nil if it is the one that was asked for.
+func (m *models) compare(use agent.ModelUse) *belaytype.ModelSubstitution {
+	asked, alias := use.Begun, agent.IsModelAlias(m.required) // none, or what is part of many names, such as opus
+	use.Used = cmp.Or(use.Used, use.Begun)
+	missed := alias && use.Used != "" && !strings.Contains(use.Used, m.required)
+	if missed || !alias {
+		asked = m.required
+	}
+	if !missed && !use.Other(asked) {
+		return nil
+	}
+	return &belaytype.ModelSubstitution{Asked: asked, Used: use.Used}
+}
+
+// checkModel says that another model works than the one that was asked for, or stops the attempt before that works on if one is required.
+func (t *eventLog) checkModel(use agent.ModelUse) {
+	m := t.call.models
+	if use == t.modelUse {
+		return
+	}
+	t.modelUse = use
+	other := m.compare(use)
+	if other == nil || m.strict && t.substitution.Used != "" {
+		return
+	}
+	first := m.told == nil || !agent.SameModel(m.told.Used, other.Used)
+	if first {
+		m.told = other
+	}
+	t.substitution = *m.told
+	switch {
+	case m.strict:
+		t.stop(&earlyStop{verdict: verdict.Verdict{Class: verdict.WrongModel, Retryable: use.Overloaded, Rule: "require-model",
+			Evidence: message.OtherModel(t.call.command.name(), other.Asked, other.Used)}})
+	case first:
+		t.call.emit(*other)
+	}
+}
