@@ -74,7 +74,8 @@ type Runner struct {
 	CheckRounds int
 	CheckPrompt string
 
-	// RequireModel is the model that alone may work on the request, or [AskedModel]. Another one in the main thread of an agent ends the attempt with
+	// RequireModel is the model that alone may work on the request, or "asked": the one that the command line or the
+	// environment names, and if neither does, the agent itself at its start. Another one in the main thread of an agent ends the attempt with
 	// [verdict.WrongModel]; it is repeated where the model is overloaded. A command that does not tell its model is refused. Fallbacks may use
 	// other models. Empty means that a [ModelSubstitution] is told, and nothing else.
 	RequireModel string

@@ -82,5 +82,3 @@ const (
 // LastSession as [Resume.Session] stands for the last session of the same profile in the same directory. It takes a [State] to know it.
 const LastSession = belaytype.LastSession
 
-// AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
-const AskedModel = belaytype.AskedModel

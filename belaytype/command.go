@@ -80,9 +80,6 @@ type Resume struct {
 // LastSession stands for the last session of the same profile in the same directory. It takes a belay.State to know it.
 const LastSession = "last"
 
-// AskedModel stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
-const AskedModel = "asked"
-
 // Effects says what is done after a failure that leaves open whether the command has changed something. The zero value
 // does not repeat it, and fails with [ErrMayBeDone].
 type Effects struct {

@@ -226,6 +226,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		for text := range strings.Lines(a.Error) {
 			term.Printf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
 		}
+		more("asked for the model ", a.ModelAsked, ", and got "+a.Model)
 		more("", checkText(a), "")
 		more("rule: ", a.Rule, "")
 		more(count64(a.Requests, "request"), innerText(a.Inner), "")

@@ -10,6 +10,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
+// AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
+const AskedModel = "asked"
+
 // TellsModel reports whether a command of that profile tells which model works, so that one can be required.
 func TellsModel(p agent.Profile) bool {
 	a, ok := p.(agent.Agent)
@@ -25,7 +28,7 @@ type models struct {
 
 func newModels(r *Runner, info *agent.Info) *models {
 	m := &models{strict: r.RequireModel != "", required: r.RequireModel}
-	if m.strict && (m.required == belaytype.AskedModel || m.required == info.Model()) {
+	if m.strict && (m.required == AskedModel || m.required == info.Model()) {
 		if m.required = info.Model(); agent.IsModelAlias(m.required) {
 			m.required = "" // only the CLI knows which one that is
 		}

@@ -54,10 +54,10 @@ func TestRequireModel(t *testing.T) {
 	}{
 		"Unasked":          {use: other, begun: opus, want: haiku, instead: opus},
 		"UnaskedSame":      {use: asked, begun: opus},
-		"Asked":            {require: belaytype.AskedModel, named: "opus", begun: opus, use: asked},
-		"AskedOther":       {require: belaytype.AskedModel, named: "opus", begun: opus, use: other, want: haiku, instead: opus},
-		"NothingNamed":     {require: belaytype.AskedModel, begun: opus, use: other, want: haiku, instead: opus},
-		"NamedOtherBegins": {require: belaytype.AskedModel, named: opus, begun: haiku, want: haiku, instead: opus},
+		"Asked":            {require: engine.AskedModel, named: "opus", begun: opus, use: asked},
+		"AskedOther":       {require: engine.AskedModel, named: "opus", begun: opus, use: other, want: haiku, instead: opus},
+		"NothingNamed":     {require: engine.AskedModel, begun: opus, use: other, want: haiku, instead: opus},
+		"NamedOtherBegins": {require: engine.AskedModel, named: opus, begun: haiku, want: haiku, instead: opus},
 		"Name":             {require: opusDated, begun: opus, use: asked},
 		"NameOther":        {require: haiku, named: "opus", begun: opus, use: asked, want: opus, instead: haiku},
 		"Family":           {require: "opus", begun: opus, use: asked},
@@ -111,7 +111,7 @@ func TestRequireModel_Overloaded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, _ := ofModel("opus", tt.attempts...)
-				r.RequireModel, r.Policy = belaytype.AskedModel, retry.Policy{MaxRetries: 3}
+				r.RequireModel, r.Policy = engine.AskedModel, retry.Policy{MaxRetries: 3}
 				res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"claude"}})
 				if res.Verdict.Class != tt.class || res.ExitCode != tt.code || res.Attempts != tt.n || res.Waited == 0 {
 					t.Errorf("%+v", res)
@@ -127,7 +127,7 @@ func TestRequireModel_ToldAtTheEnd(t *testing.T) {
 		r, _ := ofModel("", enginetest.Attempt{Steps: []enginetest.Step{
 			enginetest.Line(enginetest.Event{Session: oneSession, Answered: true}),
 			enginetest.Line(enginetest.Event{Text: "Done.", Done: true, Class: verdict.OK, Models: agent.ModelUse{Begun: opus, Used: haiku}})}})
-		r.RequireModel = belaytype.AskedModel
+		r.RequireModel = engine.AskedModel
 		res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"claude"}})
 		if res.Verdict.Class != verdict.WrongModel || res.ExitCode != 1 || engine.OwnCode(res) != 1 || res.Output.String() != "Done." {
 			t.Errorf("%+v", res)

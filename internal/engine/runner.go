@@ -94,7 +94,7 @@ type Runner struct {
 	// limit it is stopped before its next model call. 0 means no limit.
 	MaxCost float64
 
-	// RequireModel is the model that alone may work on the request, or [belaytype.AskedModel]; empty means any. Another one in the main thread of an agent ends
+	// RequireModel is the model that alone may work on the request, or [AskedModel]; empty means any. Another one in the main thread of an agent ends
 	// the attempt, and does not count as its success; see [belaytype.ModelSubstitution]. Fallbacks may use theirs.
 	RequireModel string
 

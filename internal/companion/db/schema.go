@@ -180,8 +180,8 @@ ALTER TABLE events_new RENAME TO events;
 CREATE INDEX events_timestamp ON events (timestamp);
 `
 
-// schema15: the check of the work of an attempt, as JSON; null if there was none.
-var schema15 = adding("attempts", "checked TEXT")
+// schema15: the check of the work of an attempt, as JSON, and the model that was asked for where another one worked; null if there was none.
+var schema15 = adding("attempts", "checked TEXT", "model_asked TEXT")
 
 // adding adds columns to tables.
 func adding(tables string, columns ...string) (text string) {

@@ -63,7 +63,7 @@ function timeline(d) {
         a.rule && h('li', {}, 'Rule: ', h('code', {}, a.rule)),
         a.inner_retries > 0 && h('li', {}, `The command retried ${count(a.inner_retries)} of ${count(a.requests)} requests by itself${a.inner_wait_ms ? `, and waited ${span(a.inner_wait_ms)} for that` : ''}.`),
         (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => tag(`${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
-        a.model && h('li', {}, `${a.model}: ${count(a.usage.input_tokens)} tokens in, ${count(a.usage.output_tokens)} out${a.usage.total_cost_usd ? `, ${dollars(a.usage.total_cost_usd, a.usage.estimated)}` : ''}${a.usage.unknown ? ', and more that is not known' : ''}.`),
+        a.model && h('li', {}, `${a.model}${a.model_asked ? ` instead of ${a.model_asked}` : ''}: ${count(a.usage.input_tokens)} tokens in, ${count(a.usage.output_tokens)} out${a.usage.total_cost_usd ? `, ${dollars(a.usage.total_cost_usd, a.usage.estimated)}` : ''}${a.usage.unknown ? ', and more that is not known' : ''}.`),
         a.session_id && a.session_id !== d.session_id && h('li', {}, `Session ${a.session_id}`),
         a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),
         a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
