@@ -81,15 +81,16 @@ func field(dir, name string) string {
 // running reports whether a process lives.
 func running(pid int) bool { return !dead("/proc/" + strconv.Itoa(pid)) }
 
-// within polls until ok is true, and reports whether it became so in time.
+// within polls until ok is true, and reports whether it became so in time. It polls less and less often, since a look may be one at all processes.
 func within(d time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(d); ; time.Sleep(10 * time.Millisecond) {
+	for end, pause := time.Now().Add(d), 5*time.Millisecond; ; pause = min(2*pause, 80*time.Millisecond) {
 		if ok() {
 			return true
 		}
 		if time.Now().After(end) {
 			return false
 		}
+		time.Sleep(pause)
 	}
 }
 
