@@ -233,9 +233,10 @@ func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) 
 	s := *l.settings
 	s.Resume, s.ResumeOrNew, s.ResumeInterrupted = "", "", ""
 	if own := r.checkOf(t); own != "" {
-		if err := config.Find("check").Set(&s, own); err != nil {
+		if err := config.Find("check").Check(own); err != nil {
 			return nil, fmt.Errorf("check: %w", err)
 		}
+		s.Check = own
 	}
 	runner, err := newRunner(&s, l.rules, c.known)
 	if err != nil {

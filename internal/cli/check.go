@@ -28,7 +28,7 @@ func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args
 	}
 	from := s.From("check")
 	if strings.HasPrefix(from, "--") {
-		return "", usage(message.Error(message.NoCheck(known.Name())), message.AsIn("belay run --check 'go test ./...' -- claude -p 'Fix the test'"))
+		return "", usage(message.Error(message.NoCheck(known.Name())), "")
 	}
 	s.Check = ""
 	return fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name())), nil
@@ -39,7 +39,7 @@ func checkOf(s *config.Settings) (engine.Check, error) {
 	if s.Check == "" {
 		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
 			if strings.HasPrefix(s.From(name), "--") {
-				return engine.Check{}, usage(message.Error("--"+name+" needs --check"), message.AsIn("belay run --check 'go test ./...' -- claude -p 'Fix the test'"))
+				return engine.Check{}, usage(message.Error("--"+name+" needs --check"), "")
 			}
 		}
 		return engine.Check{}, nil
@@ -51,19 +51,11 @@ func checkOf(s *config.Settings) (engine.Check, error) {
 	return c, nil
 }
 
-// checking says which check runs now.
+// checking says that a check runs now.
 func (v *view) checking(e belaytype.Checking) {
 	v.end()
-	what := "running the check"
-	switch {
-	case e.Attempt == 0:
-		what += " before anything is started"
-	case e.Round > 0:
-		what += " again, after " + message.Count(e.Round, "round")
-	}
-	v.verbosely(what + ": " + e.Command)
+	v.verbosely("running the check: " + e.Command)
 	if v.status != nil {
-		v.status.check(e)
 		v.begin(v.pulse(v.name))
 	}
 }

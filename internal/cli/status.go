@@ -30,7 +30,6 @@ type status struct {
 	shown    time.Time // when a line told last what it has begun
 	now      engine.Activity
 	argument *string // of now, once it was looked at
-	checking string  // its work is being checked; empty if it is not
 }
 
 func newStatus(name string) *status { return &status{name: name, begun: time.Now()} }
@@ -49,18 +48,7 @@ func (s *status) follow(a engine.Activity) {
 func (s *status) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told, s.now, s.argument, s.checking = false, engine.Activity{Used: s.now.Used}, nil, ""
-}
-
-// check says that the work is being checked.
-func (s *status) check(e belaytype.Checking) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.told, s.now, s.argument = true, engine.Activity{Used: s.now.Used}, nil
-	s.checking = "checking"
-	if e.Round > 0 {
-		s.checking = fmt.Sprintf("checking, round %d of %d", e.Round, e.Of)
-	}
+	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used}, nil
 }
 
 // rename says that another agent works now.
@@ -128,8 +116,6 @@ func (s *status) doing(withArgument bool) string {
 	switch {
 	case !s.told:
 		return "working"
-	case s.checking != "":
-		return s.checking
 	case a.Retrying:
 		if left := time.Until(a.Until); left > 0 {
 			return "retrying in " + term.Span((left + time.Second - 1).Truncate(time.Second))

@@ -4,7 +4,6 @@
 package config
 
 import (
-	"maps"
 	"strings"
 	"time"
 
@@ -163,13 +162,6 @@ func (s *Setting) Usage() string {
 }
 
 func (s *Setting) set(to *Settings, text string) error { return s.value.read(to, text) }
-
-// Set gives the setting a value that comes from the command line, or from what that names.
-func (s *Setting) Set(to *Settings, text string) error {
-	to.origin = maps.Clone(to.origin)
-	to.origin[s.Name] = "--" + s.Name
-	return s.set(to, text)
-}
 
 // Bare reports whether the flag stands without a value: a switch, or one whose value may be left out and is never the next argument.
 func (s *Setting) Bare() bool { return s.Arg == "" || s.Arg[0] == '[' }

@@ -35,24 +35,15 @@ type Check struct {
 	Repeat bool
 }
 
-const (
-	checkTimeout = 10 * time.Minute
-	checkRounds  = 3
-	checkPrompt  = "The work is not done: it did not pass this check. Find out why, finish the work, and make sure that it passes."
-	// maxFeedback is how much of the end of a check's output an agent is told.
-	maxFeedback = 8 << 10
-)
+const checkPrompt = "The work is not done: it did not pass this check. Find out why, finish the work, and make sure that it passes."
+
+// maxFeedback is how much of the end of a check's output an agent is told.
+const maxFeedback = 8 << 10
 
 // Most is how often an agent is told at most, Limit how long the line may take.
-func (c *Check) Most() int { return max(cmp.Or(c.Rounds, checkRounds), 0) }
+func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
 
-func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, checkTimeout) }
-
-// The environment of a check says which attempt and which task of a batch it is about, beside [supervise.RunIDVar].
-const (
-	AttemptVar = "BELAY_ATTEMPT"
-	TaskVar    = "BELAY_TASK_ID"
-)
+func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
 
 // checks reports whether work is checked before it counts.
 func (c *call) checks() bool { return c.runner.Check.Line != "" || c.command.Check != nil }
@@ -93,18 +84,30 @@ type finding struct {
 	how    string // "failed with exit code 1"
 	broken bool   // it could not run to its end, which may be the work's fault or its own
 	took   time.Duration
-	err    error // of a function; or there is no shell
+	unmade bool  // there is no shell, or no whole answer
+	err    error // why; or that of a function
 }
 
-// look has the work of an attempt checked, of which this is the answer.
-func (k *checker) look(cand *candidate, n int, answer *belaytype.Output) finding {
+// look has the work of an attempt checked, of which this is the answer. lost is why that is not whole; nil if it is.
+func (k *checker) look(cand *candidate, n int, answer *belaytype.Output, lost error) finding {
 	begun, line := time.Now(), k.call.runner.Check.Line
+	var soFar belaytype.Result
+	cand.kind.account(&soFar)
+	doing := agent.Activity{Doing: agent.UsingTool, Tool: "check", Argument: line}
+	if k.rounds > 0 {
+		doing.Tool = fmt.Sprintf("check, round %d of %d", k.rounds, k.call.runner.Check.Most())
+	}
+	cand.call.report(agent.LineInfo{Activity: doing}, soFar.Usage)
 	cand.call.live.change(func(rec *supervise.Record) { rec.Activity = "check" })
 	cand.call.emit(belaytype.Checking{Attempt: n, Round: k.rounds, Of: k.call.runner.Check.Most(), Command: line})
 	f := finding{Check: belaytype.Check{Command: line, Rounds: k.rounds, ExitCode: -1}}
-	if check := cand.call.command.Check; check != nil {
+	check := cand.call.command.Check
+	switch {
+	case lost != nil:
+		f.unmade, f.err, f.how = true, lost, "was not made, because the answer could not be kept: "+lost.Error()
+	case check != nil:
 		f.ask(cand, check, n, answer)
-	} else {
+	default:
 		f.run(cand, n, answer)
 	}
 	f.took = time.Since(begun)
@@ -114,8 +117,7 @@ func (k *checker) look(cand *candidate, n int, answer *belaytype.Output) finding
 
 // ask asks the caller's function.
 func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Result) error, n int, answer *belaytype.Output) {
-	c, r := cand.call, &belaytype.Result{Success: true, Output: answer, Attempts: n}
-	r.ID, r.Profile, r.Fallback, r.Name, r.Tags = c.id, c.profile.Name(), cand.fallback, c.runner.Labels.Name, c.runner.Labels.Tags
+	r := &belaytype.Result{ID: cand.call.id, Success: true, Output: answer, Attempts: n, Profile: cand.call.profile.Name(), Fallback: cand.fallback}
 	cand.kind.account(r)
 	if f.err = check(cand.pace.ctx, r); f.err != nil {
 		f.how, f.Output = "was refused", f.err.Error()
@@ -127,13 +129,13 @@ func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Re
 // run runs the line, in the run's directory and as a part of it. What it leaves running ends with it; what the command has left does not.
 func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
-	env := append(supervise.Mark(c.env, c.id), fmt.Sprintf("%s=%d", AttemptVar, n), TaskVar+"="+c.runner.Task.ID)
+	env := append(supervise.Mark(c.env, c.id), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+c.runner.Task.ID)
 	l := launch{args: supervise.Shell(c.runner.Check.Line), env: env, input: &feed{source: answer.Reader()}, stdout: said, stderr: said}
 	limit := c.runner.Check.Limit()
 	e := cand.supervised(l, supervise.Spec{RunID: c.id + "-check", Timeout: limit}, func(Process) {})
 	l.input.release()
 	if !e.started() {
-		f.err, f.how = e.err, "could not be started: "+e.err.Error()
+		f.unmade, f.err, f.how = true, e.err, "could not be started: "+e.err.Error()
 		return
 	}
 	if len(e.exit.Left) > 0 {
@@ -173,22 +175,11 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	if k == nil {
 		return decision{over: true}
 	}
-	var found finding
-	if err := j.transcript.output().Lost(); err == nil {
-		found = k.look(f.cand, n, j.output())
-	} else {
-		found = finding{Check: belaytype.Check{Command: c.runner.Check.Line, ExitCode: -1}, err: err, how: "was not run, because the answer could not be kept: " + err.Error()}
-	}
-	j.check = k.entry(&found)
-	if found.Passed {
-		return decision{over: true}
-	}
-	if cause := f.decider.ended(); cause != nil { // the check was stopped
-		j.cutShort(c, cause)
-		return decision{over: true, stop: &retry.Error{Cause: cause}}
+	found := k.look(f.cand, n, j.output(), j.transcript.output().Lost())
+	if d := f.settled(j, &found); d != nil {
+		return *d
 	}
 	k.refuse(j, &found)
-	stop := &retry.Error{Cause: cmp.Or(found.err, error(retry.ErrPermanent))}
 	again := !found.broken || found.how != k.broken // the same twice: it is not the work that is wrong, or nobody can mend it
 	k.broken = ""
 	if found.broken {
@@ -196,11 +187,10 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	}
 	reached := c.spending.check()
 	switch {
-	case found.err != nil && found.Command != "":
-		j.stopCode = CodeFailed
 	case reached != nil:
-		j.verdict, j.message, stop = costVerdict(reached), c.causeText(reached), costStop(reached)
+		j.verdict, j.message = costVerdict(reached), c.causeText(reached)
 		j.stopCode = CodeTryLater // with more money it goes on
+		return decision{over: true, stop: costStop(reached)}
 	case again && k.rounds < c.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.tell(&found)):
 		k.rounds++
 		f.decider.count(verdict.NotDone)
@@ -209,7 +199,25 @@ func (f *finisher) accept(n int, j *judgement) decision {
 		j.verdict.Retryable = true
 		return f.decider.decide(j)
 	}
-	return decision{over: true, stop: stop}
+	return decision{over: true, stop: &retry.Error{Cause: cmp.Or(found.err, error(retry.ErrPermanent))}}
+}
+
+// settled is the decision on a check after which there is nothing to decide: it has passed, was stopped with the run, or could not be made. Else it is nil.
+func (f *finisher) settled(j *judgement, found *finding) *decision {
+	j.check = f.inv.checker.entry(found)
+	cause := f.decider.ended()
+	switch {
+	case found.Passed:
+		return &decision{over: true}
+	case cause != nil:
+		j.cutShort(f.cand.call, cause)
+	case found.unmade:
+		f.inv.checker.refuse(j, found)
+		j.stopCode, cause = CodeFailed, found.err
+	default:
+		return nil
+	}
+	return &decision{over: true, stop: &retry.Error{Cause: cause}}
 }
 
 // refuse says in the judgement of a success that the work is not done.
@@ -231,22 +239,14 @@ func (k *checker) entry(f *finding) *journal.Check {
 // doneAlready looks, before the first attempt, whether there is anything to do: the judgement is nil if there is. stop is why there is no attempt
 // though there is.
 func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
-	k, c := f.inv.checker, f.cand.call
-	if k == nil || !c.runner.Check.First {
+	k := f.inv.checker
+	if k == nil || !f.cand.call.runner.Check.First {
 		return nil, nil
 	}
-	found := k.look(f.cand, 0, nil)
-	j = &judgement{code: -1, check: k.entry(&found), verdict: verdict.Verdict{Class: verdict.OK, Rule: "check-first"}}
-	switch cause := f.decider.ended(); {
-	case found.Passed:
-		return j, nil
-	case cause != nil:
-		j.cutShort(c, cause)
-		return j, &retry.Error{Cause: cause}
-	case found.err != nil && found.Command != "":
-		k.refuse(j, &found)
-		j.stopCode = CodeFailed
-		return j, &retry.Error{Cause: found.err}
+	found := k.look(f.cand, 0, nil, nil)
+	j = &judgement{code: -1, verdict: verdict.Verdict{Class: verdict.OK, Rule: "check-first"}}
+	if d := f.settled(j, &found); d != nil {
+		return j, d.stop
 	}
 	k.last = nil // it is not what the work is judged by
 	return nil, nil

@@ -39,12 +39,11 @@ func (f *finisher) putAside(j *judgement) {
 
 // deliver passes on the output of the last attempt, or an answer that is not done if there is none after it: its work was paid for.
 func (f *finisher) deliver(r *belaytype.Result, j *judgement) error {
-	if f.answer == nil {
-		return j.deliver()
-	}
-	if j.check != nil {
+	if f.answer != nil && j.check != nil { // it is the last answer itself
 		f.answer.discard()
 		f.answer = nil
+	}
+	if f.answer == nil {
 		return j.deliver()
 	}
 	j.discard()
