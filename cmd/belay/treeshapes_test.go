@@ -127,6 +127,20 @@ var treeEndings = map[string][]treeEnding{
 		{name: "Cancel", then: stays, end: (*treeCell).cancel},
 		{name: "KILL", then: stays, end: (*treeCell).killWorkerAndRun},
 	},
+	// Of the check of a command that has ended. What it starts always ends with it.
+	"check": {
+		{name: "Success", then: untilTold + `exit 0`, end: (*treeCell).tell},
+		{name: "Failure", then: untilTold + `exit 3`, end: (*treeCell).tell, code: 1},
+		{name: "Timeout", flags: []string{"--check-timeout", "1"}, then: stays, code: 1},
+		{name: "TotalTimeout", flags: []string{"--total-timeout", "1"}, then: stays, code: 124},
+		{name: "TERM", then: stays, end: signalled("TERM"), code: 143},
+		{name: "INT", then: stays, end: signalled("INT"), code: 130},
+		{name: "HUP", then: stays, end: signalled("HUP"), code: 129},
+		{name: "Cancel", then: stays, end: (*treeCell).cancel, code: 143},
+		{name: "KILL", then: stays, end: (*treeCell).kill},
+		{name: "CtrlC", then: stays, end: (*treeCell).ctrlC, pty: true},
+		{name: "GroupTERM", then: stays, end: (*treeCell).signalGroup, code: 143},
+	},
 	"hook": {
 		{name: "Success", then: untilTold + `exit 0`, end: (*treeCell).tell},
 		{name: "Block", then: untilTold + `exit 2`, end: (*treeCell).tell},
