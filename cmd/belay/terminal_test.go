@@ -628,3 +628,23 @@ func TestTerminal_CtrlCForAgent(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Ctrl-C during a check is for the run: it ends with 130, whatever the shell of the check waits for. A check that goes on is killed by the second one.
+func TestTerminal_CtrlCDuringCheck(t *testing.T) {
+	s := newShell(t, "belay run")
+	s.write("dies.sh", "echo ready >/dev/tty; sleep 300; true")
+	s.write("lives.sh", "trap 'echo heard >/dev/tty' INT; echo ready >/dev/tty; while :; do sleep 0.05; done")
+	for _, check := range []string{"dies", "lives"} {
+		s.send("$B --check '. ./" + check + ".sh' -- true\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlC)
+		if check == "lives" {
+			s.expect(`heard\r\n`)
+			s.send(ctrlC)
+		}
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+			t.Errorf("%s: %q", check, got)
+		}
+	}
+}

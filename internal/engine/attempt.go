@@ -79,7 +79,7 @@ func (cand *candidate) start(n int, l launch, ad admission) ending {
 	c, ended := cand.call, make(chan struct{})
 	defer close(ended)
 	l.env = c.traced(l.env, n)
-	return cand.supervised(l, supervise.Spec{RunID: c.id, Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder}, func(p Process) {
+	return cand.supervised(l, supervise.Spec{RunID: c.id, Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder, Placement: cand.placement()}, func(p Process) {
 		if l.started != nil {
 			l.started(p)
 		}
@@ -105,13 +105,13 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Pr
 	var e ending
 	disregard := func() {}
 	cand.control.launching()
-	spec.Path, spec.Args, spec.Dir, spec.Env, spec.Placement = path, l.args, c.command.Dir, l.env, cand.placement()
+	spec.Path, spec.Args, spec.Dir, spec.Env = path, l.args, c.command.Dir, l.env
 	spec.Stdin, spec.Stdout, spec.Stderr, spec.InMemory = stdin, l.stdout, l.stderr, l.inMemory
 	e.exit, err = c.runner.starter().Run(spec, func(p Process) {
 		e.process = p
 		cand.control.running(p)
 		started(p)
-		disregard = cand.stopWithContext(p)
+		disregard = cand.stopWithContext(p, spec.Ladder)
 	})
 	disregard()
 	cand.control.running(nil)
@@ -138,13 +138,13 @@ func (cand *candidate) placement() supervise.Placement {
 	return supervise.OwnGroup
 }
 
-// stopWithContext stops the process when the context ends. The returned function ends that, and returns once a stop that
-// has begun is under way.
-func (cand *candidate) stopWithContext(p Process) (end func()) {
+// stopWithContext stops the process when the context ends, by its own ladder if it has one. The returned function ends that, and returns once a stop
+// that has begun is under way.
+func (cand *candidate) stopWithContext(p Process, own supervise.Ladder) (end func()) {
 	asked := make(chan struct{})
 	disregard := context.AfterFunc(cand.pace.ctx, func() {
 		defer close(asked)
-		cand.stopProcess(p)
+		cand.stopProcess(p, own)
 	})
 	return func() {
 		if !disregard() {
@@ -154,7 +154,7 @@ func (cand *candidate) stopWithContext(p Process) (end func()) {
 }
 
 // stopProcess ends the process because the context has ended.
-func (cand *candidate) stopProcess(p Process) {
+func (cand *candidate) stopProcess(p Process, own supervise.Ladder) {
 	ladder := supervise.Terminate
 	reason := "cancelled"
 	cause := context.Cause(cand.pace.ctx)
@@ -164,8 +164,8 @@ func (cand *candidate) stopProcess(p Process) {
 	} else if errors.Is(cause, retry.ErrTotalTimeout) {
 		reason = "total timeout"
 	}
-	if cand.call.traits.ladder != nil {
-		ladder = cand.call.traits.ladder
+	if own != nil {
+		ladder = own
 	}
 	if cand.control.isKilled() {
 		ladder = supervise.Ladder{}

@@ -131,8 +131,12 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
 	env := append(supervise.Mark(c.env, c.id), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+c.runner.Task.ID)
 	l := launch{args: supervise.Shell(c.runner.Check.Line), env: env, input: &feed{source: answer.Reader()}, stdout: said, stderr: said}
-	limit := c.runner.Check.Limit()
-	e := cand.supervised(l, supervise.Spec{RunID: c.id + "-check", Timeout: limit}, func(Process) {})
+	limit, place := c.runner.Check.Limit(), cand.placement()
+	if place == supervise.Foreground {
+		place = supervise.SharedGroup // a Ctrl-C is for the run
+	}
+	// A shell that waits dies of SIGTERM, and not of a SIGINT that its command has not got.
+	e := cand.supervised(l, supervise.Spec{RunID: c.id + "-check", Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(Process) {})
 	l.input.release()
 	if !e.started() {
 		f.unmade, f.err, f.how = true, e.err, "could not be started: "+e.err.Error()

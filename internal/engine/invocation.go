@@ -110,7 +110,7 @@ func (inv *Invocation) Signal(sig syscall.Signal) { inv.control.signal(sig) }
 // more was asked for than to run the command, the second interrupt kills it.
 func (inv *Invocation) Interrupt(cause error) {
 	idle, again := inv.control.interrupt(cause)
-	again = again && inv.pace.mayRepeat()
+	again = again && (inv.pace.mayRepeat() || inv.checker != nil)
 	if idle || again {
 		inv.cancel(cause)
 	}
