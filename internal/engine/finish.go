@@ -119,6 +119,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Errors = append(r.Errors, r.Error)
 		inv.err = &belaytype.Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
 	}
+	if k := f.inv.checker; k != nil && k.last != nil {
+		r.Check, k.last.Rounds = k.last, k.rounds
+	}
 	code := r.ExitCode
 	if c.runner.OwnCode {
 		code = OwnCode(r)
@@ -126,9 +129,6 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
 	r.Silent = j.silent() || f.answer != nil
-	if k := f.inv.checker; k != nil && k.last != nil {
-		r.Check, k.last.Rounds = k.last, k.rounds
-	}
 	r.Duration = time.Since(c.begun)
 	f.recorder.count(r, j.started())
 	inv.result = r
