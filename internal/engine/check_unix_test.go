@@ -247,6 +247,8 @@ func TestCheck_Rules(t *testing.T) {
 	busy, nameless := agent.Account{Session: oneSession, Active: true}, agent.Account{Active: true}
 	conversation, person := agentRunner(agent.Info{Once: true}), agentRunner(agent.Info{})
 	person.Profile.(*enginetest.Agent).Person = true
+	unkept := agentRunner(agent.Info{})
+	unkept.Profile.(*enginetest.Agent).Asks.NoSession = true
 	tests := map[string]struct {
 		runner   *engine.Runner
 		account  agent.Account
@@ -263,6 +265,7 @@ func TestCheck_Rules(t *testing.T) {
 		"never":                                {account: busy, check: engine.Check{Rounds: -1}, attempts: 1, code: 1},
 		"no more starts than are allowed":      {account: busy, starts: 2, attempts: 2, code: 1},
 		"an agent without a session":           {account: nameless, attempts: 1, code: 1},
+		"an agent that keeps no session":       {runner: unkept, account: busy, attempts: 1, code: 1},
 		"is started again if that is wanted":   {account: nameless, check: engine.Check{Repeat: true}, retries: 2, attempts: 3, code: 1},
 		"so is one that must not be continued": {account: busy, check: engine.Check{Repeat: true}, retries: 1, resume: belaytype.Resume{Never: true}, attempts: 2, code: 1},
 		"a plain command":                      {runner: &engine.Runner{}, attempts: 1, code: 1},
@@ -302,6 +305,33 @@ func TestCheck_Rules(t *testing.T) {
 					t.Errorf("the agent was told %q", said)
 				}
 			})
+		})
+	}
+}
+
+// A session that is gone when it is sent back is not begun anew: its work would be done twice. Where retries were asked for, it may be.
+func TestCheck_SessionGone(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := agentRunner(agent.Info{})
+			r.Policy.MaxRetries, r.Check = 1, engine.Check{Line: "test", Rounds: 1, Repeat: again}
+			account := enginetest.Account(agent.Account{Session: oneSession, Active: true})
+			agents := &enginetest.Script{Attempts: []enginetest.Attempt{
+				steps(0, enginetest.Line(enginetest.Event{Text: "done", Done: true, Class: verdict.OK, Account: account})),
+				steps(1, enginetest.Line(enginetest.Event{Class: verdict.SessionNotFound})),
+				steps(0, enginetest.Line(enginetest.Event{Text: "done again", Done: true, Class: verdict.OK, Account: account})),
+			}}
+			r.Starter = checkedStarter{agents, &enginetest.Script{Attempts: []enginetest.Attempt{steps(1)}}}
+			var out bytes.Buffer
+			c, starts, answer := claude, 2, "done"
+			c.Stdout = &out
+			if again {
+				starts, answer = 3, "done again"
+			}
+			res, _ := r.Run(t.Context(), c)
+			if len(agents.Starts()) != starts || res.ExitCode != 1 || engine.OwnCode(res) != 1 || strings.TrimSpace(out.String()) != answer {
+				t.Errorf("again %v: %d starts, %v, exit code %d, stdout %q: %s", again, len(agents.Starts()), res.Verdict.Class, res.ExitCode, &out, res.Error)
+			}
 		})
 	}
 }

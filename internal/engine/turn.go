@@ -35,6 +35,7 @@ type turn struct {
 	first    agent.Turn // what the caller asked for
 	next     agent.Turn // the next attempt's
 	resumed  bool       // an attempt went on with a session
+	sent     bool       // a session was sent back: starting anew would repeat work that was done
 }
 
 // newTurn is the kind of an agent's command: a turn, or a conversation.
@@ -179,6 +180,8 @@ func (k *turn) restart(j *judgement) bool {
 		return true
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
+	case k.sent && !k.call.runner.Check.Repeat:
+		return false
 	case k.next.Continue: // our retry has resumed the session, not the caller
 		k.call.emit(belaytype.SessionGone{ID: k.next.Session})
 		k.next = k.first
@@ -215,7 +218,8 @@ func (k *turn) turnAfter(j *judgement) agent.Turn {
 // sendBack: the session that has done the work is told what it lacks.
 func (k *turn) sendBack(j *judgement, what string) bool {
 	after := k.turnAfter(j)
-	if !after.Continue || after.Session != j.account.Session {
+	unkept := k.info.Request != nil && k.info.Request().NoSession
+	if unkept || !after.Continue || after.Session != j.account.Session {
 		return false
 	}
 	after.Prompt = &what
@@ -223,7 +227,7 @@ func (k *turn) sendBack(j *judgement, what string) bool {
 	if _, over := errors.AsType[*agent.UsedUp](err); err != nil && !over { // then the next attempt says so
 		return false
 	}
-	k.next = after
+	k.next, k.sent = after, true
 	return true
 }
 
