@@ -425,6 +425,23 @@ func TestCheck_Streams(t *testing.T) {
 	}
 }
 
+// An answer that cannot be written is none, though the check has passed and the command did not see it.
+func TestCheck_Unwritten(t *testing.T) {
+	t.Parallel()
+	for _, full := range []error{syscall.ENOSPC, syscall.EPIPE} {
+		r := &engine.Runner{Check: engine.Check{Line: "true"}}
+		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"echo", "answer"}, Stdout: unwritable{full}})
+		if !errors.Is(err, full) || res.Success || res.ExitCode != map[error]int{syscall.ENOSPC: 125, syscall.EPIPE: 141}[full] {
+			t.Errorf("exit code %d: %v", res.ExitCode, err)
+		}
+	}
+}
+
+// unwritable is an output that takes nothing.
+type unwritable struct{ err error }
+
+func (w unwritable) Write([]byte) (int, error) { return 0, w.err }
+
 // Whatever ends the run ends its check with all that this has started. The answer is on stdout: it was paid for.
 func TestCheck_Ended(t *testing.T) {
 	t.Parallel()

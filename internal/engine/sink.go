@@ -23,6 +23,9 @@ type sink struct {
 	dropped bool
 	// broken says that the output can no longer be written.
 	broken bool
+	// checked says that it is an answer, which counts only if it was passed on; unwritten is why it was not.
+	checked   bool
+	unwritten error
 	// showing says that an agent's progress is shown as it comes: what was held has been passed on, and the attempt can
 	// still be repeated. unseen says that its reader has gone.
 	showing, unseen bool
@@ -71,6 +74,9 @@ func (s *sink) write(p []byte) (int, error) {
 	}
 	n, err := s.live.Write(p)
 	s.broken = err != nil
+	if s.checked && s.unwritten == nil {
+		s.unwritten = err
+	}
 	return n, err
 }
 
@@ -102,8 +108,11 @@ func (s *sink) drop() {
 
 // deliver passes on what was held.
 func (s *sink) deliver() error {
-	if s == nil || s.held == nil || s.spilled || s.dropped || s.unseen || s.live == io.Discard {
+	if s == nil {
 		return nil
+	}
+	if s.held == nil || s.spilled || s.dropped || s.unseen || s.live == io.Discard {
+		return s.unwritten
 	}
 	return s.pass()
 }

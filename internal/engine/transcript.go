@@ -187,7 +187,7 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 	if isFile && !repeats && !c.profile.Reads() && lower(c.runner.Stall, c.runner.AtMost.Stall) <= 0 && !reported && !leased {
 		return nil, w
 	}
-	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
+	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w, checked: stdout && c.checks()}
 	if w == nil {
 		s.live = io.Discard
 	}
@@ -200,7 +200,7 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 		s.held.spare = maxSpare
 	case repeats && !c.runner.Stream:
 		s.held = c.newOutput()
-		if stdout && c.checks() { // which need all of it
+		if s.checked { // the check needs all of it
 			s.held.spare = maxSpare
 		}
 	case kept && stdout:
