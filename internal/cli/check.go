@@ -16,22 +16,22 @@ import (
 
 // skipCheck takes out of the settings of a run the check of a command that works for a person, or in a conversation. Files and the environment are meant
 // for many commands; a flag is refused.
-func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args []string) (skipped string, err error) {
+func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args []string) (skipped []string, err error) {
 	if s.Check == "" {
-		return "", nil
+		return nil, nil
 	}
 	if known == nil && given["profile"] == "" {
 		known = profile.Of(args, nil, given["cwd"])
 	}
 	if !engine.NoCheck(known) {
-		return "", nil
+		return nil, nil
 	}
 	from := s.From("check")
 	if strings.HasPrefix(from, "--") {
-		return "", usage(message.Error(message.NoCheck(known.Name())), "")
+		return nil, usage(message.Error(message.NoCheck(known.Name())), "")
 	}
 	s.Check = ""
-	return fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name())), nil
+	return []string{fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name()))}, nil
 }
 
 // checkOf is the check that the settings ask for.
@@ -49,15 +49,6 @@ func checkOf(s *config.Settings) (engine.Check, error) {
 		c.Rounds = -1
 	}
 	return c, nil
-}
-
-// checking says that a check runs now.
-func (v *view) checking(e belaytype.Checking) {
-	v.end()
-	v.verbosely("running the check: " + e.Command)
-	if v.status != nil {
-		v.begin(v.pulse(v.name))
-	}
 }
 
 // lastChecked shows the end of what a check has printed that never passed.
@@ -79,9 +70,6 @@ func checkedText(c *belaytype.Check) string {
 func checkPreview(r *engine.Runner) string {
 	c := &r.Check
 	text := fmt.Sprintf("%q, for at most %s", c.Line, printable.Span(c.Limit()))
-	if c.First {
-		text += ", also before the first attempt"
-	}
 	if _, ok := r.Profile.(agent.Agent); ok {
 		text = message.Sentences(text, fmt.Sprintf("if it fails, %s is told at most %s", r.Profile.Name(), message.Count(c.Most(), "time")))
 	}

@@ -165,11 +165,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)
 	}
-	if skipped != "" {
-		view.verbosely(skipped)
-	}
 	if s.Verbose {
-		for _, text := range idleFlags(s, runner, known) {
+		for _, text := range append(skipped, idleFlags(s, runner, known)...) {
 			view.line(text)
 		}
 	}

@@ -109,7 +109,11 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.CostNotice:
 		v.costNotice(e)
 	case belaytype.Checking:
-		v.checking(e)
+		v.end()
+		v.verbosely("running the check: " + e.Command)
+		if v.status != nil {
+			v.begin(v.pulse(v.name))
+		}
 	case belaytype.FellBack:
 		v.fellBack(e)
 	case belaytype.FallbackSkipped:

@@ -74,7 +74,7 @@ type checker struct {
 	rounds int // how often an agent was told
 	failed int // how many checks have failed
 	last   *belaytype.Check
-	broken string // how the last check ended if that says little of the work; empty if it says more
+	how    string // the last check ended
 	told   string // what a line has printed that an agent was told; no log has it
 }
 
@@ -155,10 +155,9 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 		f.how, f.broken = "did not end within "+printable.Span(limit), true
 	case e.exit.Signal != 0:
 		f.how, f.broken = "was killed by "+signalName(e.exit.Signal), true
-	case code == CodeNotExecutable || code == CodeNotFound:
-		f.how, f.broken, f.ExitCode = fmt.Sprintf("failed with exit code %d", code), true, code
 	default:
-		f.how, f.ExitCode, f.Passed = fmt.Sprintf("failed with exit code %d", code), code, code == 0 && e.exit.Reason == supervise.Exited
+		f.how, f.ExitCode, f.broken = fmt.Sprintf("failed with exit code %d", code), code, code == CodeNotExecutable || code == CodeNotFound
+		f.Passed = code == 0 && e.exit.Reason == supervise.Exited
 	}
 }
 
@@ -184,11 +183,8 @@ func (f *finisher) accept(n int, j *judgement) decision {
 		return *d
 	}
 	k.refuse(j, &found)
-	again := !found.broken || found.how != k.broken // the same twice: it is not the work that is wrong, or nobody can mend it
-	k.broken = ""
-	if found.broken {
-		k.broken = found.how
-	}
+	again := !found.broken || found.how != k.how // the same twice: it is not the work that is wrong, or nobody can mend it
+	k.how = found.how
 	reached := c.spending.check()
 	switch {
 	case reached != nil:

@@ -31,9 +31,7 @@ func (f *finisher) putAside(j *judgement) {
 		j.discard()
 		return
 	}
-	if f.answer != nil {
-		f.answer.discard()
-	}
+	f.answer.discard()
 	f.answer = j
 }
 

@@ -216,7 +216,7 @@ func (inv *Invocation) prompts() []string {
 		list = append(list, *beside)
 	}
 	if inv.checker != nil {
-		list = append(list, inv.checker.told)
+		list = append(list, inv.checker.told, inv.call.runner.Check.Prompt)
 	}
 	if inv.call.asksModel() {
 		list = append(list, texts(inv.call.command.Args)...)

@@ -283,7 +283,7 @@ func (j *judgement) deliver() error {
 
 // discard drops the output of an attempt that does not count.
 func (j *judgement) discard() {
-	if j.transcript != nil {
+	if j != nil && j.transcript != nil {
 		j.transcript.discard()
 	}
 }
