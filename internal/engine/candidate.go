@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -99,7 +100,7 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		}
 		cand.kind.repeat(j)
 		if err := f.decider.await(n, j, d.wait); err != nil {
-			j.cutShort(cand.call, err)
+			j.cutShort(cand.call, message.StoppedBetween, err)
 			j.recorded = true
 			return n, j, &retry.Error{Cause: err}
 		}

@@ -210,7 +210,7 @@ func (f *finisher) settled(j *judgement, found *finding) *decision {
 	case found.Passed:
 		return &decision{over: true}
 	case cause != nil:
-		j.cutShort(f.cand.call, cause)
+		j.cutShort(f.cand.call, message.StoppedInCheck, cause)
 	case found.unmade:
 		f.inv.checker.refuse(j, found)
 		j.stopCode, cause = CodeFailed, found.err

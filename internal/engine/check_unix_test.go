@@ -478,7 +478,7 @@ func TestCheck_Ended(t *testing.T) {
 			}
 			var out bytes.Buffer
 			res, _ := r.Run(ctx, belaytype.Command{Args: []string{"echo", "answer"}, Dir: dir, Stdout: &out})
-			if res.Verdict.Class != test.class || res.ExitCode != test.code || engine.OwnCode(res) != test.code || out.String() != "answer\n" {
+			if res.Verdict.Class != test.class || res.ExitCode != test.code || engine.OwnCode(res) != test.code || out.String() != "answer\n" || strings.Contains(res.Error, "next attempt") {
 				t.Errorf("%v, exit code %d, own %d, stdout %q: %s", res.Verdict.Class, res.ExitCode, engine.OwnCode(res), &out, res.Error)
 			}
 			data, err := os.ReadFile(dir + "/pids")

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -41,7 +42,7 @@ func (d *decider) decide(j *judgement) decision {
 	backoff, stop := d.next(j)
 	if cause := d.ended(); cause != nil && d.pace.mayRepeat() && j.verdict.Retryable && !j.timedOut && !errors.Is(cause, retry.ErrTotalTimeout) {
 		// It would have gone on but for the request to stop, which came as the attempt ended.
-		j.cutShort(d.call, cause)
+		j.cutShort(d.call, message.StoppedBetween, cause)
 	}
 	if stop != nil || j.verdict.Class == verdict.OK {
 		return decision{stop: stop, over: true}

@@ -217,8 +217,8 @@ func judgeUnstarted(c *call, err error) *judgement {
 
 // cutShort makes it the last attempt, because the next one will not come: the invocation was ended, or all of its time is
 // over.
-func (j *judgement) cutShort(c *call, cause error) {
-	r := interruption(c, message.StoppedBetween, cause)
+func (j *judgement) cutShort(c *call, say func(why string) string, cause error) {
+	r := interruption(c, say, cause)
 	j.verdict, j.message = r.verdict, r.message
 	j.expired = j.expired || r.expired
 	if r.stopCode != 0 {

@@ -151,6 +151,9 @@ func Unread() string { return "its output is no longer read" }
 // StoppedBetween says why there is no next attempt.
 func StoppedBetween(why string) string { return "stopped before the next attempt: " + why }
 
+// StoppedInCheck says why a check was not let finish.
+func StoppedInCheck(why string) string { return "stopped during the check: " + why }
+
 // NoCheck says why what a command does cannot be checked.
 func NoCheck(name string) string {
 	return fmt.Sprintf("there is no answer to check: %s works for a person, or in a conversation", name)
