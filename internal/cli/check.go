@@ -18,6 +18,11 @@ import (
 // for many commands; a flag is refused.
 func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args []string) (skipped []string, err error) {
 	if s.Check == "" {
+		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
+			if strings.HasPrefix(s.From(name), "--") {
+				return nil, usage(message.Error("--"+name+" needs --check"), "")
+			}
+		}
 		return nil, nil
 	}
 	if known == nil && given["profile"] == "" {
@@ -34,21 +39,16 @@ func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args
 	return []string{fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name()))}, nil
 }
 
-// checkOf is the check that the settings ask for.
-func checkOf(s *config.Settings) (engine.Check, error) {
-	if s.Check == "" {
-		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
-			if strings.HasPrefix(s.From(name), "--") {
-				return engine.Check{}, usage(message.Error("--"+name+" needs --check"), "")
-			}
-		}
-		return engine.Check{}, nil
+// checkOf is the check that the settings ask for. What a check starts is not checked in turn, which might never end, unless a flag says so.
+func checkOf(s *config.Settings) engine.Check {
+	if from := s.From("check"); from != "" && !strings.HasPrefix(from, "--") && engine.WithinCheck() {
+		return engine.Check{}
 	}
 	c := engine.Check{Line: s.Check, Timeout: s.CheckTimeout, Rounds: s.CheckRounds, Prompt: s.CheckPrompt, First: s.CheckFirst, Repeat: s.Asked()}
 	if s.From("check-rounds") != "" && s.CheckRounds == 0 {
 		c.Rounds = -1
 	}
-	return c, nil
+	return c
 }
 
 // lastChecked shows the end of what a check has printed that never passed.

@@ -266,9 +266,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if r.Resume, err = resumption(s, known); err != nil {
 		return nil, err
 	}
-	if r.Check, err = checkOf(s); err != nil {
-		return nil, err
-	}
+	r.Check = checkOf(s)
 	switch tells := engine.TellsModel(known); {
 	case tells:
 		r.RequireModel = s.RequireModel

@@ -83,7 +83,7 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 	}
 	env, vendor := environ(), vendorEnviron(profile)
 	s.Unread = unread(env)
-	name := user.nameOf(given, env)
+	name := cmp.Or(given["name"], env["BELAY_NAME"], user.values["name"].text) // of the run, by which the file may have settings
 	for i := range Table {
 		t := &Table[i]
 		if v, from, ok := user.value(t, profile, name); ok {
@@ -129,18 +129,6 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 func Alerts() (alert.Config, error) {
 	user, err := ReadUser()
 	return user.alerts, err
-}
-
-// nameOf is the name of the run, by which the file may have settings.
-func (f *file) nameOf(given Given, env map[string]string) string {
-	name := Find("name")
-	if text, ok := given[name.Name]; ok {
-		return text
-	}
-	if v, ok := fromEnviron(env, name); ok {
-		return v.text
-	}
-	return f.values[name.Key()].text
 }
 
 // value is what the file says of a setting for a profile and a run of that name, and where.

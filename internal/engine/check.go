@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -44,6 +45,12 @@ const maxFeedback = 8 << 10
 func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
 
 func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
+
+// checkMark ends the id that marks what a check has started.
+const checkMark = "-check"
+
+// WithinCheck reports whether this process is part of a check.
+func WithinCheck() bool { return strings.Contains(os.Getenv(supervise.RunIDVar), checkMark) }
 
 // checks reports whether work is checked before it counts.
 func (c *call) checks() bool { return c.runner.Check.Line != "" || c.command.Check != nil }
@@ -136,7 +143,7 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 		place = supervise.SharedGroup // a Ctrl-C is for the run
 	}
 	// A shell that waits dies of SIGTERM, and not of a SIGINT that its command has not got.
-	e := cand.supervised(l, supervise.Spec{RunID: c.id + "-check", Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(Process) {})
+	e := cand.supervised(l, supervise.Spec{RunID: c.id + checkMark, Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(Process) {})
 	l.input.release()
 	if !e.started() {
 		f.unmade, f.err, f.how = true, e.err, "could not be started: "+e.err.Error()
