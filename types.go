@@ -81,4 +81,3 @@ const (
 
 // LastSession as [Resume.Session] stands for the last session of the same profile in the same directory. It takes a [State] to know it.
 const LastSession = belaytype.LastSession
-
