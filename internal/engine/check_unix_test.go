@@ -290,6 +290,12 @@ func TestCheck_Rules(t *testing.T) {
 				}
 				r.Policy.MaxRetries, r.Resume, r.Check, r.AtMost.Starts = test.retries, test.resume, test.check, test.starts
 				r.Check.Line = "go test"
+				var shown []string
+				r.Follow = func(a engine.Activity) {
+					if strings.HasPrefix(a.Tool, "check") {
+						shown = append(shown, a.Tool+": "+a.Argument())
+					}
+				}
 				checks := &enginetest.Script{Attempts: []enginetest.Attempt{steps(3, enginetest.Print("\x1b[31mx:\x00 1 ≠ 2\n"))}}
 				r.Starter = checkedStarter{&enginetest.Script{Attempts: []enginetest.Attempt{steps(0,
 					enginetest.Line(enginetest.Event{Text: "done", Done: true, Class: verdict.OK, Account: enginetest.Account(test.account)}))}}, checks}
@@ -300,6 +306,9 @@ func TestCheck_Rules(t *testing.T) {
 				if res.ExitCode == 1 && (res.Verdict.Class != verdict.NotDone || engine.OwnCode(res) != 1 || res.Output.String() == "" || *res.Check != belaytype.Check{
 					Command: "go test", Rounds: res.Check.Rounds, ExitCode: 3, Output: "\x1b[31mx:\x00 1 ≠ 2\n"}) {
 					t.Errorf("%v, own code %d, output %q, check %+v", res.Verdict.Class, engine.OwnCode(res), res.Output, res.Check)
+				}
+				if name == "a session goes on" && !slices.Equal(shown, []string{"check: go test", "check, round 1 of 2: go test", "check, round 2 of 2: go test"}) {
+					t.Errorf("shown is %q", shown)
 				}
 				if !strings.HasPrefix(said, test.says) || strings.ContainsRune(said, 0) {
 					t.Errorf("the agent was told %q", said)

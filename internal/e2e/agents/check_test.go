@@ -54,6 +54,9 @@ func TestCheck_Mended(t *testing.T) {
 // One that never mends it is told three times. Its last answer is on stdout, and the exit code is 1.
 func TestCheck_NeverMended(t *testing.T) {
 	checkedAgents(t, func(t *testing.T, a *agent) {
+		if a != claude && !full {
+			t.Skip("four starts of one CLI are enough for a day")
+		}
 		s := a.New(t, "", "200")
 		r := s.Belay([]string{"--check", "false", "--exit-code", "child"}, a.ask("say hi"))
 		r.Exits(1)
