@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -107,6 +109,40 @@ func TestRun_InMemory(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A command whose end another run was the first to see, while its streams were still read, is over: it does not wait for the others.
+func TestRun_ReapedByAnother(t *testing.T) {
+	s := own(t)
+	written, taken := make(chan struct{}), make(chan struct{})
+	spec := shell(`echo x; exit 3`)
+	spec.InMemory, spec.Stdout = true, writerFunc(func(text []byte) (int, error) {
+		close(written)
+		<-taken
+		return len(text), nil
+	})
+	var pid atomic.Int64
+	over := make(chan supervise.Exit, 1)
+	go func() {
+		exit, _ := s.Run(spec, func(p *supervise.Process) { pid.Store(int64(p.PID())) })
+		over <- exit
+	}()
+	<-written
+	beside(t, s, func() {
+		eventually(t, "another run reaps it", func() bool {
+			runOwned(t, s, shell(`exit 0`), nil)
+			return !exists(fmt.Sprintf("/proc/%d", pid.Load()))
+		})
+		close(taken)
+		select {
+		case exit := <-over:
+			if exit.Code != 3 {
+				t.Errorf("%+v", exit)
+			}
+		case <-time.After(testTimeout):
+			t.Error("it waits for another command")
+		}
+	})
 }
 
 // A writer that fails ends the command as a reader does that has left, and a limit ends it while its streams are read.

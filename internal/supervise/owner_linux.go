@@ -99,7 +99,7 @@ func (o *owner) launch(p *Process) error {
 // wake another.
 func (o *owner) await(p *Process) {
 	o.mu.Lock()
-	all := !o.waiting && len(o.roots) == 1
+	all := !o.waiting && len(o.roots) == 1 && o.roots[p.pid] == p // else another run has reaped it while its streams were read
 	o.waiting = o.waiting || all
 	if !all && !o.waiting && o.sweeping == nil {
 		o.sweepLater(sweepInterval)
@@ -124,7 +124,7 @@ func (o *owner) awaitRoot(p *Process) {
 		free := o.launching.TryLock()
 		o.mu.Lock()
 		if o.take(p); free { // else there is a child that is not on the list yet, and another will sweep
-			o.sweep()
+			o.sweepUnlessAwaited()
 			o.launching.Unlock()
 		}
 		rest := free && len(o.roots) == 0 && o.empty != nil && !o.waiting
@@ -230,6 +230,14 @@ func (o *owner) reap() (empty bool) {
 	return empty
 }
 
+// sweepUnlessAwaited sweeps if no thread waits for all children: that one would not learn that its own command has ended, if another has reaped it, before
+// any other child ends. It is called under both locks.
+func (o *owner) sweepUnlessAwaited() {
+	if !o.waiting {
+		o.sweep()
+	}
+}
+
 // sweep reaps all there is to reap, and reports how many orphans there were. It is called under both locks.
 func (o *owner) sweep() (orphans int) {
 	var ended []*Process
@@ -294,7 +302,7 @@ func (o *owner) end(p *Process, empty bool) {
 func (o *owner) settled(d time.Duration) bool {
 	o.launching.Lock()
 	o.mu.Lock()
-	o.sweep()
+	o.sweepUnlessAwaited()
 	empty := o.empty
 	if empty != nil && !o.waiting { // from now on each end counts
 		o.waiting = true
