@@ -75,7 +75,7 @@ func (r *Runner) checkable(c *command, env []string) error {
 	return nil
 }
 
-// checker has the work of an invocation checked, whoever does it.
+// checker runs the checks of an invocation, also those of the work of a fallback.
 type checker struct {
 	call   *call
 	rounds int // how often an agent was told
@@ -136,7 +136,7 @@ func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Re
 // run runs the line, in the run's directory and as a part of it. What it leaves running ends with it; what the command has left does not.
 func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
-	env := append(supervise.Mark(c.env, c.id), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+c.runner.Task.ID)
+	env := append(supervise.Mark(c.env, c.id), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+strings.ReplaceAll(c.runner.Task.ID, "\x00", "\uFFFD"))
 	l := launch{args: supervise.Shell(c.runner.Check.Line), env: env, input: &feed{source: answer.Reader()}, stdout: said, stderr: said}
 	limit, place := c.runner.Check.Limit(), cand.placement()
 	if place == supervise.Foreground {
@@ -190,7 +190,7 @@ func (f *finisher) accept(n int, j *judgement) decision {
 		return *d
 	}
 	k.refuse(j, &found)
-	again := !found.broken || found.how != k.how // the same twice: it is not the work that is wrong, or nobody can mend it
+	again := !found.broken || found.how != k.how // else another round would not help
 	k.how = found.how
 	reached := c.spending.check()
 	switch {

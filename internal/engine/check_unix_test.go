@@ -143,15 +143,19 @@ func eventText(e enginetest.Event) string {
 	return string(data) + "\n"
 }
 
-// checkedStarter starts checks with one script, and the command with another.
+// checkedStarter starts checks with one script, and the command with another. told, if not nil, is told of each start of the command.
 type checkedStarter struct {
 	*enginetest.Script
 	checks *enginetest.Script
+	told   func()
 }
 
 func (s checkedStarter) Run(spec supervise.Spec, started func(engine.Process)) (supervise.Exit, error) {
 	if spec.Args[0] == "sh" {
 		return s.checks.Run(spec, started)
+	}
+	if s.told != nil {
+		s.told()
 	}
 	return s.Script.Run(spec, started)
 }
@@ -162,10 +166,7 @@ func (s checkedStory) play(t *testing.T) (e checkedEnd, text string) {
 	r := agentRunner(agent.Info{Stall: time.Minute})
 	var planned agent.Turn
 	r.Profile.(*enginetest.Agent).Turns = func(turn agent.Turn) { planned = turn }
-	r.Starter = starter2{checkedStarter{agents, checks}, func(spec supervise.Spec) {
-		if spec.Args[0] == "sh" {
-			return
-		}
+	r.Starter = checkedStarter{agents, checks, func() {
 		switch say := *planned.Prompt; {
 		case strings.Contains(say, "1 test failed") || strings.Contains(say, "The check "):
 			e.told = append(e.told, "round")
@@ -195,17 +196,6 @@ func (s checkedStory) play(t *testing.T) (e checkedEnd, text string) {
 		e.cost = *res.Usage.CostUSD
 	}
 	return e, fmt.Sprintf("%+v\n%s", s, res.Error)
-}
-
-// starter2 is told of each start.
-type starter2 struct {
-	engine.Starter
-	told func(supervise.Spec)
-}
-
-func (s starter2) Run(spec supervise.Spec, started func(engine.Process)) (supervise.Exit, error) {
-	s.told(spec)
-	return s.Starter.Run(spec, started)
 }
 
 // Random stories end as SPEC 20.1 says: rounds, attempts, exit code, output, cost, and what the agent is told.
@@ -298,7 +288,7 @@ func TestCheck_Rules(t *testing.T) {
 				}
 				checks := &enginetest.Script{Attempts: []enginetest.Attempt{steps(3, enginetest.Print("\x1b[31mx:\x00 1 ≠ 2\n"))}}
 				r.Starter = checkedStarter{&enginetest.Script{Attempts: []enginetest.Attempt{steps(0,
-					enginetest.Line(enginetest.Event{Text: "done", Done: true, Class: verdict.OK, Account: enginetest.Account(test.account)}))}}, checks}
+					enginetest.Line(enginetest.Event{Text: "done", Done: true, Class: verdict.OK, Account: enginetest.Account(test.account)}))}}, checks, nil}
 				res, _ := r.Run(t.Context(), claude)
 				if res.Attempts != test.attempts || res.ExitCode != test.code || len(checks.Starts()) != test.attempts {
 					t.Errorf("%d attempts, %d checks, exit code %d: %s", res.Attempts, len(checks.Starts()), res.ExitCode, res.Error)
@@ -330,7 +320,7 @@ func TestCheck_SessionGone(t *testing.T) {
 				steps(1, enginetest.Line(enginetest.Event{Class: verdict.SessionNotFound})),
 				steps(0, enginetest.Line(enginetest.Event{Text: "done again", Done: true, Class: verdict.OK, Account: account})),
 			}}
-			r.Starter = checkedStarter{agents, &enginetest.Script{Attempts: []enginetest.Attempt{steps(1)}}}
+			r.Starter = checkedStarter{agents, &enginetest.Script{Attempts: []enginetest.Attempt{steps(1)}}, nil}
 			var out bytes.Buffer
 			c, starts, answer := claude, 2, "done"
 			c.Stdout = &out
@@ -351,7 +341,7 @@ func TestCheck_First(t *testing.T) {
 		r := &engine.Runner{Check: engine.Check{Line: "test", First: true}}
 		checks := &enginetest.Script{Attempts: []enginetest.Attempt{steps(code), steps(0)}}
 		command := &enginetest.Script{Attempts: []enginetest.Attempt{steps(0, enginetest.Print("did it"))}}
-		r.Starter = checkedStarter{command, checks}
+		r.Starter = checkedStarter{command, checks, nil}
 		res, err := r.Run(t.Context(), tool)
 		if err != nil || res.Attempts != code || len(command.Starts()) != code || !res.Check.Passed || len(checks.Starts()) != 1+code {
 			t.Errorf("exit code %d: %d attempts, %d starts, check %+v, %v", code, res.Attempts, len(command.Starts()), res.Check, err)
@@ -370,7 +360,7 @@ func TestCheck_Fallback(t *testing.T) {
 {"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"` + oneSession + `"}
 `
 		agents := &enginetest.Script{Attempts: []enginetest.Attempt{steps(1, enginetest.Line(enginetest.Event{Class: verdict.UsageLimit, Hint: time.Hour})), steps(0, enginetest.Print(done))}}
-		r.Starter = checkedStarter{agents, &enginetest.Script{Attempts: []enginetest.Attempt{steps(1), steps(0)}}}
+		r.Starter = checkedStarter{agents, &enginetest.Script{Attempts: []enginetest.Attempt{steps(1), steps(0)}}, nil}
 		r.Check.Line = "test"
 		res, err := r.Run(t.Context(), claude)
 		if err != nil || res.Fallback == "" || res.Attempts != 3 || res.Check.Rounds != 1 {
@@ -381,7 +371,7 @@ func TestCheck_Fallback(t *testing.T) {
 
 // A function is asked about the answer; its error is what the agent is told, and the cause of the failure.
 func TestCheck_Function(t *testing.T) {
-	lacks := errors.New("the answer is no number")
+	lacks := errors.New("the answer is not a number")
 	for _, enough := range []int{2, 9} {
 		synctest.Test(t, func(t *testing.T) {
 			r := agentRunner(agent.Info{})
@@ -415,10 +405,10 @@ func TestCheck_Streams(t *testing.T) {
 		"whole":   {"cksum; exit 1", "3128462852 20971520\n"},
 		"ignored": {"echo no; exit 1", "no\n"},
 		"closed":  {"exec <&-; sleep 0.1; echo closed >&2; exit 1", "closed\n"},
-		"names":   {`test "$BELAY_ATTEMPT" = 1 && test "$BELAY_TASK_ID" = q7 && test "${BELAY_RUN_ID#*-}" != "$BELAY_RUN_ID" && echo right; exit 1`, "right\n"},
+		"names":   {`test "$BELAY_ATTEMPT" = 1 && test "$BELAY_TASK_ID" = q�7 && test "${BELAY_RUN_ID#*-}" != "$BELAY_RUN_ID" && echo right; exit 1`, "right\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &engine.Runner{Check: engine.Check{Line: test.check}, Task: engine.Task{ID: "q7"}}
+			r := &engine.Runner{Check: engine.Check{Line: test.check}, Task: engine.Task{ID: "q\x007"}}
 			res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"head", "-c", fmt.Sprint(answer), "/dev/zero"}, Stdout: io.Discard})
 			if res.Verdict.Class != verdict.NotDone || res.Check.Output != test.output {
 				t.Errorf("%v: %.100q", res.Verdict, res.Check.Output)
