@@ -19,6 +19,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -65,11 +66,13 @@ type State struct {
 	Ramp    Ramp          `json:"ramp,omitzero"`
 	Breaker breaker.State `json:"breaker,omitzero"`
 	Budget  Budget        `json:"budget,omitzero"`
+	// Quota is how much of the limit is used, as far as the service tells. It refuses nothing by itself.
+	Quota quota.Quota `json:"quota,omitempty"`
 }
 
 // Healthy reports whether nothing is worth keeping at now: the state is as good as the zero one.
 func (s State) Healthy(now time.Time) bool {
-	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now)
+	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now) && !s.Quota.Known(now)
 }
 
 // admission is the right to start a call, as the state was told of it.

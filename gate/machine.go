@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/quota"
 )
 
 // ask says whether a call may start at now: none before the end of a hold, one probe at a time while the breaker is
@@ -136,7 +137,7 @@ func (s State) Held(now, until time.Time, reason string) State {
 
 // same reports whether a transition has changed nothing.
 func (s State) same(o State) bool {
-	return s.Hold == o.Hold && s.Breaker == o.Breaker && s.Budget == o.Budget && s.Ramp.same(o.Ramp)
+	return s.Hold == o.Hold && s.Breaker == o.Breaker && s.Budget == o.Budget && s.Ramp.same(o.Ramp) && quota.Same(s.Quota, o.Quota)
 }
 
 // withNewGeneration gives an open breaker a generation that no earlier outage had. They begin anew when a healthy state
@@ -150,6 +151,6 @@ func (s State) withNewGeneration(now time.Time) State {
 
 // clone makes a copy that shares nothing.
 func (s State) clone() State {
-	s.Ramp.Starts = slices.Clone(s.Ramp.Starts)
+	s.Ramp.Starts, s.Quota = slices.Clone(s.Ramp.Starts), slices.Clone(s.Quota)
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -215,6 +216,8 @@ type LineInfo struct {
 	Said  string
 	// Models says which model works.
 	Models ModelUse
+	// Quota is what the line tells of the limits of the account: how much of them is used on a good day too. Nil if it tells nothing of that.
+	Quota []quota.Window
 }
 
 // Retrying is a retry inside the CLI.

@@ -105,6 +105,7 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overvie
 	for _, key := range slices.Sorted(maps.Keys(states)) {
 		// Its times are those of this machine's clock.
 		g := overview.Gate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
+		g.State.Quota = nil // which keeps nobody out
 		if !g.State.Healthy(time.Now()) {
 			list = append(list, g)
 		}

@@ -42,6 +42,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
 	t.spend(info)
 	t.checkModel(info.Models)
+	t.call.tellQuota(info.Quota)
 	if t.direct && info.TurnOver {
 		t.turnOver()
 	}

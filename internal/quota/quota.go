@@ -1,0 +1,219 @@
+// Package quota is how much of a service's limits is used, as its CLIs tell it on a good day: for each window of an account the share, and when it
+// begins anew. A [Quota] is a plain value, kept in the state of the account's gate; what happens to it are functions of the value, the news and
+// the time. What was never told is unknown, and so is what was told of a window that is over: nobody waits for that.
+package quota
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Window is what was told last of one window of an account.
+type Window struct {
+	// Name says which: five_hour, seven_day, seven_day_opus.
+	Name string `json:"name"`
+	// Model is part of the name of the models that fall under it; empty if all do.
+	Model string `json:"model,omitempty"`
+	// Used is the share that is used: 1 is all of it, and more is possible where the service allows that.
+	Used float64 `json:"used"`
+	// Resets is when it begins anew, and Length how long it lasts in all; 0 if that is not known.
+	Resets time.Time     `json:"resets"`
+	Length time.Duration `json:"length,omitempty"`
+	// Told is when this was told, by the run By.
+	Told time.Time `json:"told"`
+	By   string    `json:"by,omitempty"`
+	// Trail is what was told of this window before, within the last hour.
+	Trail []Point `json:"trail,omitempty"`
+}
+
+// Point is a share that was told at a time.
+type Point struct {
+	At   time.Time `json:"at"`
+	Used float64   `json:"used"`
+}
+
+const (
+	fiveHours = 5 * time.Hour
+	sevenDays = 7 * 24 * time.Hour
+	// longest is how far away the end of a window may be: plans begin anew within a month.
+	longest = 32 * 24 * time.Hour
+	// skew is how far ahead a clock may have been that a time was told by. By more than that, it was wrong.
+	skew = 30 * time.Second
+	// recent is how much of the past a forecast is made from, and spacing how far apart its points are at least.
+	recent  = time.Hour
+	spacing = 5 * time.Minute
+	// most bounds what is kept of one account.
+	most = 16
+)
+
+// Name names a window by its length, as all services are named alike: five_hour, seven_day, else 90m, 24h, 30d.
+func Name(length time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case length == fiveHours:
+		return "five_hour"
+	case length == sevenDays:
+		return "seven_day"
+	case length >= day && length%day == 0:
+		return fmt.Sprintf("%dd", length/day)
+	case length >= time.Hour && length%time.Hour == 0:
+		return fmt.Sprintf("%dh", length/time.Hour)
+	}
+	return fmt.Sprintf("%dm", length/time.Minute)
+}
+
+// Length is how long a window of that name lasts; 0 if the name does not say.
+func Length(name string) time.Duration {
+	switch {
+	case strings.HasPrefix(name, "five_hour"):
+		return fiveHours
+	case strings.HasPrefix(name, "seven_day"):
+		return sevenDays
+	}
+	return 0
+}
+
+// Known reports whether the window says anything at now: it has not ended, and was not told by a clock that was wrong.
+func (w *Window) Known(now time.Time) bool {
+	fresh := w.Length <= 0 || now.Sub(w.Told) <= w.Length
+	return fresh && now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
+}
+
+// valid reports whether a window can be what a service has told.
+func (w *Window) valid() bool {
+	return w.Name != "" && len(w.Name) <= 64 && w.Used >= 0 && w.Used <= 1000 // which NaN is not
+}
+
+// Quota is what is known of the windows of one account, by name.
+type Quota []Window
+
+// Known reports whether anything is known at now.
+func (q Quota) Known(now time.Time) bool {
+	return slices.ContainsFunc(q, func(w Window) bool { return w.valid() && w.Known(now) })
+}
+
+// At is what is known at now.
+func (q Quota) At(now time.Time) Quota {
+	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.valid() || !w.Known(now) })
+}
+
+// Tell adds what a run has told at now.
+func (q Quota) Tell(now time.Time, by string, news []Window) Quota {
+	told := slices.Clone(news)
+	for i := range told {
+		told[i].Told, told[i].By, told[i].Trail = now, by, nil
+	}
+	return Merge(q.At(now), Quota(told).At(now))
+}
+
+// Merge brings together what two have been told, in whichever order: of each window the newest news counts.
+func Merge(a, b Quota) Quota {
+	all := append(slices.Clone(a), b...)
+	slices.SortFunc(all, func(x, y Window) int { return cmp.Or(strings.Compare(x.Name, y.Name), -x.compare(&y)) })
+	var merged Quota
+	for _, w := range all {
+		if n := len(merged) - 1; n >= 0 && merged[n].Name == w.Name {
+			merged[n] = merged[n].after(&w)
+		} else if len(merged) < most {
+			merged = append(merged, w)
+		}
+	}
+	return merged
+}
+
+// compare orders what was told of one window, the newest last. What was told at the same time is ordered by what it says, so that it does not
+// matter who tells it first.
+func (w *Window) compare(o *Window) int {
+	return cmp.Or(w.Told.Compare(o.Told), w.Resets.Compare(o.Resets), cmp.Compare(w.Used, o.Used), strings.Compare(w.By, o.By))
+}
+
+// after is the window with what was told of it earlier. A window that has begun anew since leaves no trail.
+func (w Window) after(earlier *Window) Window {
+	if w.Resets.Sub(earlier.Resets).Abs() >= spacing {
+		return w
+	}
+	points := append(slices.Concat(w.Trail, earlier.Trail), Point{earlier.Told, earlier.Used})
+	slices.SortFunc(points, func(p, o Point) int { return cmp.Or(p.At.Compare(o.At), cmp.Compare(p.Used, o.Used)) })
+	w.Trail = nil
+	for _, p := range points {
+		old := w.Told.Sub(p.At) > recent || !p.At.Before(w.Told)
+		if n := len(w.Trail); !old && (n == 0 || p.At.Sub(w.Trail[n-1].At) >= spacing) {
+			w.Trail = append(w.Trail, p)
+		}
+	}
+	return w
+}
+
+// Repeats reports whether it says what an earlier one said already, not longer than that ago.
+func (q Quota) Repeats(earlier Quota, age time.Duration) bool {
+	return slices.EqualFunc(q, earlier, func(x, y Window) bool {
+		return x.Name == y.Name && x.Used == y.Used && x.Resets.Equal(y.Resets) && x.Told.Sub(y.Told) < age
+	})
+}
+
+// Same reports whether two say the same.
+func Same(a, b Quota) bool {
+	return slices.EqualFunc(a, b, func(x, y Window) bool {
+		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.compare(&y) == 0 &&
+			slices.EqualFunc(x.Trail, y.Trail, func(p, o Point) bool { return p.At.Equal(o.At) && p.Used == o.Used })
+	})
+}
+
+// Shifted is what is known as a clock shows it that is ahead by so much.
+func (q Quota) Shifted(by time.Duration) Quota {
+	q = slices.Clone(q)
+	for i := range q {
+		w := &q[i]
+		w.Resets, w.Told, w.Trail = w.Resets.Add(by), w.Told.Add(by), slices.Clone(w.Trail)
+		for j := range w.Trail {
+			w.Trail[j].At = w.Trail[j].At.Add(by)
+		}
+	}
+	return q
+}
+
+// pace is how much of the window was used in an hour lately; ok is false if too little is known for that.
+func (w *Window) pace(now time.Time) (share float64, ok bool) {
+	if len(w.Trail) == 0 || now.Sub(w.Told) > recent {
+		return 0, false
+	}
+	from := w.Trail[0]
+	span := w.Told.Sub(from.At)
+	if span < spacing || w.Used < from.Used {
+		return 0, false
+	}
+	return (w.Used - from.Used) / span.Hours(), true
+}
+
+// Forecast is the share that will be used when the window ends if it goes on as in the last hour, and when it will be full before that, zero if it
+// will not. ok is false if too little is known to say.
+func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool) {
+	pace, ok := w.pace(now)
+	if !ok {
+		return 0, time.Time{}, false
+	}
+	share = w.Used + pace*w.Resets.Sub(w.Told).Hours()
+	if share >= 1 && pace > 0 {
+		full = w.Told.Add(time.Duration(max(0, 1-w.Used) / pace * float64(time.Hour)))
+	}
+	return share, full, true
+}
+
+// counts reports whether calls of a model fall under the window. Of a model that is not known, only what all models fall under counts.
+func (w *Window) counts(model string) bool {
+	return w.Name != "overage" && (w.Model == "" || strings.Contains(strings.ToLower(model), w.Model))
+}
+
+// Fullest is the largest share that is known to be used of the windows of a model; 0 if none is known.
+func (q Quota) Fullest(now time.Time, model string) (share float64) {
+	for _, w := range q.At(now) {
+		if w.counts(model) {
+			share = math.Max(share, w.Used)
+		}
+	}
+	return share
+}
