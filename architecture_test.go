@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"internal/flock":              {"internal/safefile"},
 	"internal/safefile":           {},
 	"internal/shim":               {},
-	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
+	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/quota", "internal/supervise", "verdict"},
 	"internal/engine":             {"belaytype", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/gatefile", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "retry", "verdict"},
 	"internal/trace":              {},
 	"belaytype":                   {"gate", "internal/label", "internal/message", "internal/printable", "retry", "verdict"},

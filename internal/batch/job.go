@@ -103,6 +103,14 @@ func (j *Job) Doing(what string, cost float64) {
 	j.doing, j.cost = what, cost
 }
 
+// Filled says which share of a limit of its account is left to be used, and until when that counts.
+func (j *Job) Filled(left float64, resets time.Time) {
+	b := j.batch
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.level.filled(left, resets)
+}
+
 // Paid says what earlier tries have cost as another record has it, such as that of the agent's session. The agent may have recorded more than the
 // batch was told before it was killed.
 func (j *Job) Paid(cost float64) {

@@ -13,6 +13,31 @@ type level struct {
 	ceiling float64   // what the service has taken; 0 if it never asked for fewer
 	caution float64   // how many rounds of answers it takes to try one more than that
 	cut     time.Time // when it was last cut
+	window  window
+}
+
+// window is how full the limit of the tasks' account is that is fullest.
+type window struct {
+	first, left float64 // the shares that were left to be used, as was told first and last
+	ended       int     // the tasks that have ended in between
+	resets      time.Time
+}
+
+// filled says how much of a limit is left, until when.
+func (l *level) filled(left float64, resets time.Time) {
+	if l.window.resets.Sub(resets).Abs() > time.Minute {
+		l.window = window{first: left, left: left, resets: resets}
+	}
+	l.window.left = min(l.window.left, left) // it is told by several at once, in any order
+}
+
+// room is how many tasks still fit into the window, if they use what others have used; ok is false if there is nothing to go by.
+func (w *window) room() (tasks int, ok bool) {
+	each := (w.first - w.left) / float64(w.ended)
+	if w.ended == 0 || each <= 0 || !time.Now().Before(w.resets) {
+		return 0, false
+	}
+	return int(max(0, w.left)/each + 1e-6), true
 }
 
 const (
@@ -33,11 +58,20 @@ func newLevel(jobs, most int) level {
 	return level{value: float64(min(firstLevel, most)), limit: most, caution: 1}
 }
 
-func (l *level) now() int  { return max(1, int(l.value)) }
+// now is how many tasks may run. As a limit fills there are fewer of them, so that they do not meet its end together.
+func (l *level) now() int {
+	n := int(l.value)
+	if room, ok := l.window.room(); ok && !l.fixed {
+		n = min(n, room)
+	}
+	return max(1, n)
+}
+
 func (l *level) most() int { return l.limit }
 
 // answered says that a task has ended that began then.
 func (l *level) answered(began time.Time) {
+	l.window.ended++
 	if l.fixed && !l.lacks || began.Before(l.cut) {
 		return // it says nothing of the level as it is now
 	}

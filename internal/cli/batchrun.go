@@ -232,7 +232,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 	runner.Observe = func(e belaytype.Event) { r.observe(job, e) }
 	if _, isAgent := c.known.(agent.Agent); isAgent {
 		runner.InSession = job.InSession
-		runner.Follow = r.view.activityOf(job)
+		runner.Follow = r.view.activityOf(job, runner.Reserve)
 		if job.Session != "" {
 			runner.Resume.Session, runner.Resume.Interrupted = job.Session, true
 			if runner.State != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -173,13 +174,16 @@ func (v *batchView) unsaved(job *batch.Job, err error) {
 }
 
 // activityOf tells the batch what the agent of a job does.
-func (v *batchView) activityOf(job *batch.Job) func(engine.Activity) {
+func (v *batchView) activityOf(job *batch.Job, keep quota.Reserve) func(engine.Activity) {
 	return func(a engine.Activity) {
 		cost := 0.0
 		if a.Used.CostUSD != nil {
 			cost = *a.Used.CostUSD
 		}
 		job.Doing(a.Tool, cost)
+		if w := a.Filled; w != nil {
+			job.Filled(keep.Left(w), w.Resets)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -121,6 +122,9 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	runner, err := newRunner(s, rules, known)
 	if err != nil {
 		return refuse(std, given, s, err)
+	}
+	if _, why := reserveOf(s, known, runner.Budgets); why != "" {
+		skipped = append(skipped, fmt.Sprintf("%s has no effect here: %s", s.From("reserve"), why))
 	}
 	if len(s.Fallbacks) > 0 {
 		if runner.Fallbacks, err = fallbacks(s, given, known); err != nil {
@@ -280,6 +284,10 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
+	}
+	keep, why := reserveOf(s, known, r.Budgets)
+	if r.Reserve = keep; why != "" && strings.HasPrefix(s.From("reserve"), "--") {
+		return nil, usage(message.Error("--reserve cannot be used here: "+why), message.AsIn("belay run --reserve 20% -- claude -p hi"))
 	}
 	s.BreakerFailures = cmp.Or(s.BreakerFailures, cliOf(known).BreakerFailures)
 	r.Gate = belaytype.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}

@@ -11,12 +11,14 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/quota"
 )
 
 // Budget is what the user's file says of a budget: its terms, and which runs belong to it without naming it. Of each list
 // that is given, one entry must match; with none at all, only runs that name the budget belong to it.
 type Budget struct {
 	Terms       *budget.Terms // nil if no limit is given
+	Reserve     quota.Reserve // what its runs leave of the limits of their accounts
 	Profiles    []string
 	Directories []string // with all below them
 	Names       []string
@@ -126,6 +128,7 @@ func budgetRule(t *fields) (b Budget) {
 		}
 		b.Directories = append(b.Directories, dir)
 	}
+	b.Reserve = parsed(t, "reserve", quota.ParseReserve)
 	b.Names, b.Tags = t.checked("name", label.CheckName), t.checked("tag", checkTag)
 	t.close()
 	switch {

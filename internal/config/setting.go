@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -42,6 +43,7 @@ type Settings struct {
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
 	RequireModel                          string
+	Reserve                               quota.Reserve
 	Budgets                               []budget.Joined
 	Fallbacks                             []Fallback
 	FallbackAfterWork                     bool

@@ -117,6 +117,7 @@ var Table = []Setting{
 	{"max-cost", "USD", "stop an agent before its next model call once the run has cost USD, including agents that it runs with belay", agents, UserOrJob, by(setCost)},
 	{"require-model", "[=NAME]", "stop an agent before another model works than NAME (default: the one that its command line or environment names)", agents, UserOrJob, by(setModel)},
 	{"budget", "NAME[=USD/WINDOW]", "count the cost towards budget NAME, and start nothing once it is used up; =5/day, week or month sets the limit", agents, UserOrJob, by(setBudgets)},
+	{"reserve", "SHARE", "start nothing while less than SHARE of the account's limits is left, such as 20%, or by window: five_hour=20%,seven_day=10%", agents, UserOrJob, by(setReserve)},
 	{"fallback", "AGENT[:MODEL]", "if a limit lasts too long or the service stays overloaded, send the request to this agent instead; repeat for more", agents, UserOrJob, by(setFallbacks)},
 	{"fallback-after-work", "", "use fallbacks even if the agent has already worked on the request, which repeats its work", agents, PerCall,
 		boolean(func(s *Settings) *bool { return &s.FallbackAfterWork })},

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -150,6 +151,11 @@ func setCheck(s *Settings, v string) error {
 func setCost(s *Settings, v string) error {
 	f, err := budget.ParseUSD(v)
 	s.MaxCost = f
+	return err
+}
+
+func setReserve(s *Settings, v string) (err error) {
+	s.Reserve, err = quota.ParseReserve(v)
 	return err
 }
 

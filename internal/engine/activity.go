@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
 )
@@ -22,6 +23,8 @@ type Activity struct {
 	Begun bool
 	// Used is what all attempts have used as far as they have told.
 	Used verdict.Usage
+	// Filled is the fullest window of its account, where the agent has just told of its limits; else nil.
+	Filled *quota.Window
 
 	argument string
 	secrets  *redact.Known
@@ -37,7 +40,7 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 		return
 	}
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
-		Used: used, argument: info.Activity.Argument, secrets: c.secrets}
+		Used: used, Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)

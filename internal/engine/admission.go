@@ -44,6 +44,7 @@ type gatekeeper struct {
 	troubleOnce sync.Once  // what the gate could not do is said once
 	warned      bool       // that calls keep failing
 	begun       bool       // an attempt was admitted
+	kept        bool       // the last refusal was for what is kept in reserve
 }
 
 func newGatekeeper(c *call, p *pace) *gatekeeper {
@@ -108,6 +109,9 @@ func (k *gatekeeper) failsFast(r *gate.Refusal) bool {
 
 // ask asks the gate once, after a slot if these are bounded.
 func (k *gatekeeper) ask(n int) (admission, *gate.Refusal) {
+	if refused := k.reserved(); refused != nil {
+		return admission{}, refused
+	}
 	var slot *gate.Slot
 	if k.call.runner.Gate.MaxParallel > 0 {
 		refused := k.gate.Peek()
@@ -163,7 +167,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
 	if r.Kind == gate.KindHold {
 		v.Class, v.Retryable = verdict.RateLimit, true
-		if strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
+		if k.kept || strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
 			v.Class, v.Retryable = verdict.UsageLimit, false
 		}
 	}

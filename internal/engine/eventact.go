@@ -39,10 +39,10 @@ func (t *eventLog) act(info agent.LineInfo) {
 			process.Working()
 		}
 	}
-	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
+	t.call.tellQuota(info.Quota)
+	t.follow(info, changed || info.Quota != nil || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
 	t.spend(info)
 	t.checkModel(info.Models)
-	t.call.tellQuota(info.Quota)
 	if t.direct && info.TurnOver {
 		t.turnOver()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
@@ -101,6 +102,9 @@ type Runner struct {
 	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
 	// kept in the State.
 	Budgets []budget.Joined
+
+	// Reserve is the share of an account's limits that is left to others: an invocation does not begin while more than the rest is used.
+	Reserve quota.Reserve
 
 	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it for longer than may be
 	// waited. FallbackAfterWork lets them do so also after that agent has worked on it.

@@ -86,7 +86,7 @@ func (inv *Invocation) awaitStart() *refusal {
 	keeper := newGatekeeper(c, inv.pace)
 	key, held := "", func() *gate.Refusal { return nil }
 	if keeper.gate != nil {
-		key, held = keeper.gate.Key, keeper.gate.Peek
+		key, held = keeper.gate.Key, keeper.peek
 	}
 	begun, waited := time.Now(), false
 	err := c.runner.Schedule.Wait(inv.pace.ctx, key, held, func(p Postponed) {
@@ -117,5 +117,5 @@ func (r *Runner) Held(shared Shared, c belaytype.Command) (key string, held func
 	if keeper.gate == nil {
 		return "", nil
 	}
-	return keeper.gate.Key, keeper.gate.Peek
+	return keeper.gate.Key, keeper.peek
 }

@@ -6,7 +6,6 @@ package quota
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -101,11 +100,11 @@ func (q Quota) At(now time.Time) Quota {
 	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.valid() || !w.Known(now) })
 }
 
-// Tell adds what a run has told at now.
-func (q Quota) Tell(now time.Time, by string, news []Window) Quota {
+// Tell adds, at now, what a run was told at a time, which may be a while ago.
+func (q Quota) Tell(now, at time.Time, by string, news []Window) Quota {
 	told := slices.Clone(news)
 	for i := range told {
-		told[i].Told, told[i].By, told[i].Trail = now, by, nil
+		told[i].Told, told[i].By, told[i].Trail = at, by, nil
 	}
 	return Merge(q.At(now), Quota(told).At(now))
 }
@@ -208,12 +207,12 @@ func (w *Window) counts(model string) bool {
 	return w.Name != "overage" && (w.Model == "" || strings.Contains(strings.ToLower(model), w.Model))
 }
 
-// Fullest is the largest share that is known to be used of the windows of a model; 0 if none is known.
-func (q Quota) Fullest(now time.Time, model string) (share float64) {
+// Fullest is the window of a model of which most is used at now; nil if none is known.
+func (q Quota) Fullest(now time.Time, model string) (fullest *Window) {
 	for _, w := range q.At(now) {
-		if w.counts(model) {
-			share = math.Max(share, w.Used)
+		if w.counts(model) && (fullest == nil || w.Used > fullest.Used) {
+			fullest = &w
 		}
 	}
-	return share
+	return fullest
 }

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -13,6 +14,9 @@ type Reserve map[string]float64
 
 var windowName = regexp.MustCompile(`^(five_hour|seven_day(_[a-z]+)*|[0-9]+[mhd])$`)
 
+// short are the names that people use of windows.
+var short = map[string]string{"5h": "five_hour", "7d": "seven_day"}
+
 // ParseReserve reads "20%", or shares by window: "five_hour=20%,seven_day=10%". 5h and 7d are short for these two.
 func ParseReserve(text string) (Reserve, error) {
 	r := Reserve{}
@@ -20,9 +24,8 @@ func ParseReserve(text string) (Reserve, error) {
 		name, share, named := strings.Cut(strings.TrimSpace(part), "=")
 		if !named {
 			name, share = "", name
-		} else if name = Name(lengthOf(name)); name == "0m" {
-			name, _, _ = strings.Cut(strings.TrimSpace(part), "=")
 		}
+		name = cmp.Or(short[name], name)
 		number, percent := strings.CutSuffix(share, "%")
 		n, err := strconv.ParseFloat(number, 64)
 		_, twice := r[name]
@@ -32,24 +35,22 @@ func ParseReserve(text string) (Reserve, error) {
 		case err != nil || !percent || !(n >= 0 && n < 100):
 			return nil, fmt.Errorf("%q is not a share; write a percentage from 0%% to 99%%, such as 20%%", share)
 		case twice:
-			return nil, fmt.Errorf("%q says twice how much to keep", text)
+			return nil, fmt.Errorf("%q says twice what to keep", text)
 		}
 		r[name] = n / 100
 	}
 	return r, nil
 }
 
-// lengthOf is the length that a name such as 5h or 7d says; 0 if it says none.
-func lengthOf(name string) time.Duration {
-	days, ok := strings.CutSuffix(name, "d")
-	if n, err := strconv.Atoi(days); ok && err == nil && n > 0 && n < 1000 {
-		return time.Duration(n) * 24 * time.Hour
+// And keeps of each window what either of two keeps, whichever is more.
+func (r Reserve) And(o Reserve) Reserve {
+	both := Reserve{}
+	for _, from := range []Reserve{r, o} {
+		for name := range from {
+			both[name] = max(r.of(name), o.of(name))
+		}
 	}
-	d, err := time.ParseDuration(name)
-	if err != nil || d < time.Minute || !windowName.MatchString(name) {
-		return 0
-	}
-	return d
+	return both
 }
 
 // of is the share to keep of a window.
@@ -60,19 +61,22 @@ func (r Reserve) of(name string) float64 {
 	return r[""]
 }
 
+// Left is the share of a window that may still be used.
+func (r Reserve) Left(w *Window) float64 { return 1 - r.of(w.Name) - w.Used }
+
 // Reached is the window of a model that is used beyond its reserve at now, of several the one that ends last; nil if there is none.
 func (r Reserve) Reached(q Quota, now time.Time, model string) *Window {
 	var last *Window
 	for _, w := range q.At(now) {
 		keep := r.of(w.Name)
-		if keep > 0 && w.counts(model) && w.Used > 1-keep+1e-9 && (last == nil || w.Resets.After(last.Resets)) {
+		if keep > 0 && w.counts(model) && r.Left(&w) < -1e-9 && (last == nil || w.Resets.After(last.Resets)) {
 			last = &w
 		}
 	}
 	return last
 }
 
-// Say says why nothing is started: "84 % of five_hour are used, and 20 % are kept".
+// Say says why nothing is started: "84% of five_hour is used, and 20% is kept in reserve".
 func (r Reserve) Say(w *Window) string {
 	return fmt.Sprintf("%s of %s is used, and %s is kept in reserve", Percent(w.Used), w.Name, Percent(r.of(w.Name)))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -118,13 +119,17 @@ type Event struct {
 	Class    verdict.Class   `json:"class,omitempty"`    // what it was worth, at the end
 	Hint     time.Duration   `json:"hint,omitempty"`
 	Models   agent.ModelUse  `json:"models,omitzero"`
+	Quota    []quota.Window  `json:"quota,omitempty"`
 	Account  json.RawMessage `json:"account,omitempty"` // an agent.Account, in place of what is known
 }
 
 // Line prints an event.
-func Line(e Event) Step {
+func Line(e Event) Step { return Print(Text(e)) }
+
+// Text is an event as it is printed.
+func Text(e Event) string {
 	data, _ := json.Marshal(e)
-	return Print(string(data) + "\n")
+	return string(data) + "\n"
 }
 
 // Lines are attempts' steps that print events one after the other.
@@ -172,7 +177,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign, Models: e.Models}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign, Models: e.Models, Quota: e.Quota}
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 		info.Begun, info.Said = info.Activity, e.Said
