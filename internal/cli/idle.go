@@ -17,6 +17,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)
 	gated := s.Gate != "" || known != nil
+	_, unreserved := reserveOf(s, known, r.Budgets)
 	for _, f := range []struct {
 		name  string
 		works bool
@@ -34,11 +35,12 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
 		// As a flag it would have been refused.
 		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
+		{"reserve", unreserved == "", unreserved},
 		{"breaker-failures", gated, message.NoEffectWithout("gate")},
 		{"breaker-open", gated, message.NoEffectWithout("gate")},
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
-		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || f.name == "require-model") {
+		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || f.name == "require-model" || f.name == "reserve") {
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}

@@ -123,9 +123,6 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
-	if _, why := reserveOf(s, known, runner.Budgets); why != "" {
-		skipped = append(skipped, fmt.Sprintf("%s has no effect here: %s", s.From("reserve"), why))
-	}
 	if len(s.Fallbacks) > 0 {
 		if runner.Fallbacks, err = fallbacks(s, given, known); err != nil {
 			return refuse(std, given, s, err)
