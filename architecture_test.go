@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 	"internal/agent":              {"internal/clientfile", "internal/price", "internal/printable", "internal/quota", "internal/redact", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/price":              {},
 	"internal/quota":              {},
-	"internal/agent/agenttest":    {"internal/agent", "internal/outcome", "internal/test/must", "verdict"},
+	"internal/agent/agenttest":    {"internal/agent", "internal/outcome", "internal/quota", "internal/test/must", "verdict"},
 	"internal/agent/generic":      {"verdict"},
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/look", "internal/price", "internal/profile", "internal/safefile", "internal/spool", "internal/supervise", "verdict"},
 	"internal/look":               {"internal/safefile"},
@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 
 // cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
-var cliArrows = []string{"internal/agent", "internal/clientfile", "internal/price", "internal/safefile", "internal/supervise", "retry", "verdict"}
+var cliArrows = []string{"internal/agent", "internal/clientfile", "internal/price", "internal/quota", "internal/safefile", "internal/supervise", "retry", "verdict"}
 
 func isCLI(name string) bool {
 	_, other := arrows[name]

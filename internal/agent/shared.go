@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
@@ -58,6 +61,22 @@ func Lenient(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Number is a number of JSON; NaN if it is missing or something else.
+func Number(raw json.RawMessage) float64 {
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+		return n
+	}
+	return math.NaN()
+}
+
+// Epoch is a time in seconds since 1970; zero if it can be none, as in milliseconds.
+func Epoch(seconds float64) time.Time {
+	if seconds > 0 && seconds < 1e11 {
+		return time.Unix(int64(seconds), 0)
+	}
+	return time.Time{}
 }
 
 // maxSettings is how much of a settings file is read: what we look for is set by hand.

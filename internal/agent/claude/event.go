@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 )
@@ -77,18 +76,6 @@ type result struct {
 type task struct {
 	ID string `json:"task_id"`
 }
-
-type rateLimit struct {
-	Status   string  `json:"status"`
-	ResetsAt float64 `json:"resetsAt"`
-	Type     string  `json:"rateLimitType"`
-}
-
-// resets reports whether it is the limit of a plan, which has a time at which it ends. A throttle has none.
-func (r rateLimit) resets() bool { return r.ResetsAt > 0 && r.ResetsAt < 1e11 && r.Type != "" }
-
-// resetTime is when a limit ends that has such a time.
-func (r rateLimit) resetTime() time.Time { return time.Unix(int64(r.ResetsAt), 0) }
 
 type message struct {
 	ID      string       `json:"id"`

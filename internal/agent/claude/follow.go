@@ -65,8 +65,10 @@ const maxText = 256 << 10
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := line.Text
 	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
-		f.readArray(text)
-		return f.lineInfo(agent.Pass)
+		told := f.readArray(text)
+		info := f.lineInfo(agent.Pass)
+		info.Quota = told
+		return info
 	}
 	e, ok := parse(text)
 	switch {
@@ -109,6 +111,9 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		if e.RateLimit.Status == "rejected" {
 			f.limit = e.RateLimit
 		}
+		info := f.lineInfo(agent.Pass)
+		info.Quota = e.RateLimit.windows()
+		return info
 	case "stream_event":
 		return f.piece(e)
 	case "assistant":

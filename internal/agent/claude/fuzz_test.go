@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/agenttest"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
@@ -22,6 +23,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add([]byte{}, s.text, 1)
 	}
 	f.Add([]byte(line(begins)+line(calls("m1", "t1"))+line(answers("t1"))+line(retryEvent("429", "rate_limit", 1, "2000"))+line(succeeds)), "", 0)
+	f.Add([]byte(line(`"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"seven_day_opus","resetsAt":1794948857,"utilization":1e300,"unifiedWindows":{"":{},"five_hour":{"utilization":-0,"resetsAt":"1"},"x":7,"overage":{"utilization":0.5,"resetsAt":1794948857}}}`)), "", 1)
 	if cases, err := os.ReadFile("testdata/cases.jsonl"); err == nil {
 		for _, c := range bytes.SplitN(cases, []byte("\n"), 20) {
 			f.Add(c[:min(len(c), 4096)], "", 1)
@@ -33,9 +35,11 @@ func FuzzJudge(f *testing.F) {
 		must.OK(t, err)
 		follower := p.Follow(plan)
 		lines := agent.Lines{Each: func(line agent.Line) {
-			if n := follower.Line(line); n.Tools < 0 || n.Retrying != nil && n.Retrying.Wait < 0 {
+			n := follower.Line(line)
+			if n.Tools < 0 || n.Retrying != nil && n.Retrying.Wait < 0 {
 				t.Errorf("%+v", n)
 			}
+			agenttest.Credible(t, n.Quota)
 		}}
 		lines.Write(stdout)
 		lines.Close()
