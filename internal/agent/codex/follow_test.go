@@ -62,11 +62,11 @@ func TestLine_News(t *testing.T) {
 		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Begun: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Said: "hello"}},
 		{completed, agent.LineInfo{Delivered: true}},
 	} {
-		if got := f.Line(agent.Line{Text: []byte(step.line)}); got != step.want {
+		if got := f.Line(agent.Line{Text: []byte(step.line)}); !reflect.DeepEqual(got, step.want) {
 			t.Errorf("%s: %+v", step.line, got)
 		}
 	}
-	if got := f.Line(agent.Line{}); got != (agent.LineInfo{Foreign: true}) { // an empty line
+	if got := f.Line(agent.Line{}); !reflect.DeepEqual(got, agent.LineInfo{Foreign: true}) { // an empty line
 		t.Errorf("%+v", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestLine_Plain(t *testing.T) {
 	}
 	f := p.Follow(plan)
 	for _, l := range []string{started, failed} {
-		if info := f.Line(agent.Line{Text: []byte(l)}); info != (agent.LineInfo{}) {
+		if info := f.Line(agent.Line{Text: []byte(l)}); !reflect.DeepEqual(info, agent.LineInfo{}) {
 			t.Errorf("%+v", info)
 		}
 	}

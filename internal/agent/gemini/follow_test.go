@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -202,7 +203,7 @@ func TestLine(t *testing.T) {
 		if tt.want.Delivered {
 			tt.want.Models.Used = "gemini-2.5-flash"
 		}
-		if got := f.Line(agent.Line{Text: []byte(tt.line)}); got != tt.want {
+		if got := f.Line(agent.Line{Text: []byte(tt.line)}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("line %d: %+v, want %+v", i, got, tt.want)
 		}
 	}
