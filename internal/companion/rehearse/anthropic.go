@@ -223,7 +223,10 @@ func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
 		}
 		return
 	}
-	if used.IsZero() {
+	switch {
+	case len(c.windows) > 0:
+		anthropicWindows(h, c.windows)
+	case used.IsZero():
 		unified(h, "", "Status", "allowed")
 		for window, length := range map[string]time.Duration{"5h": 5 * time.Hour, "7d": 7 * 24 * time.Hour} {
 			unified(h, window, "Status", "allowed")
@@ -235,14 +238,10 @@ func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
 
 // unifiedLimit are the headers of a plan whose window is used up.
 func unifiedLimit(h http.Header, window string, reset time.Time) {
-	claim := "five_hour"
-	if window == "7d" {
-		claim = "seven_day"
-	}
 	at := strconv.FormatInt(reset.Unix(), 10)
 	unified(h, "", "Status", "rejected")
 	unified(h, "", "Reset", at)
-	unified(h, "", "Representative-Claim", claim)
+	unified(h, "", "Representative-Claim", claim(window))
 	unified(h, "", "Fallback-Percentage", "0.5")
 	unified(h, "", "Overage-Status", "rejected")
 	unified(h, "", "Overage-Disabled-Reason", "org_level_disabled")

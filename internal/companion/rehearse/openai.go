@@ -70,6 +70,7 @@ func (openai) good(c *call, s *Step, n int) reply {
 		rep = openaiStream(response, whole, output, final)
 	}
 	openaiHeaders(rep.header, n)
+	openaiWindows(rep.header, c.windows)
 	rep.usage = s.charged()
 	return rep
 }
@@ -220,6 +221,7 @@ func (openai) fail(c *call, s *Step, n int) reply {
 	}
 	rep := jsonReply(status, object{"error": body})
 	openaiHeaders(rep.header, n)
+	openaiWindows(rep.header, c.windows)
 	return rep
 }
 

@@ -74,6 +74,8 @@ var answerOptions = map[string]func(*Step, string) error{
 	"code":        func(s *Step, v string) error { s.Code = v; return nil },
 	"message":     func(s *Step, v string) error { s.Message = v; return nil },
 	"body":        func(s *Step, v string) error { s.Body = &v; return nil },
+	"used":        setWindows(false),
+	"fill":        setWindows(true),
 	"retry-after": setRetryAfter,
 	"then": func(s *Step, v string) error {
 		return oneOf((*string)(&s.Cut), v, string(CutDrop), string(CutEnd), string(CutHang), string(CutGarbage), string(CutOverloaded), string(CutError))

@@ -51,7 +51,12 @@ func TestParse(t *testing.T) {
 		`tool(Read: {"file_path": "/x"})x2`: {{Source: `tool(Read: {"file_path": "/x"})`, Times: 2, Tool: "Read", ToolInput: `{"file_path": "/x"}`, Usage: unsaid}},
 		"usage-limit(resets=3h)":            {{Source: "usage-limit(resets=3h)", Times: 1, UsageLimit: true, Resets: 3 * time.Hour, Window: "5h", Usage: unsaid}},
 		"usage-limit(resets=3d, window=7d)": {{Source: "usage-limit(resets=3d, window=7d)", Times: 1, UsageLimit: true, Resets: 72 * time.Hour, Window: "7d", Usage: unsaid}},
-		"limit(20/6s, retry-after=date)":    {{Source: "limit(20/6s, retry-after=date)", Rate: &Rate{20, 6 * time.Second, "date"}, Usage: unsaid}},
+		"200(used=5h:42%, 7d:17%/1h ,in=3)": {{Source: "200(used=5h:42%, 7d:17%/1h ,in=3)", Times: 1, Status: 200, Usage: Usage{3, -1, -1, -1},
+			Windows: []Window{{Name: "5h", Share: 0.42}, {Name: "7d", Share: 0.17, Lasts: time.Hour}}}},
+		"200(fill=5h:2%/10s)x*": {{Source: "200(fill=5h:2%/10s)", Status: 200, Usage: unsaid, Windows: []Window{{Name: "5h", Share: 0.02, Fills: true, Lasts: 10 * time.Second}}}},
+		"200(used=5h:42)":       nil, "200(used=5:42%)": nil, "200(used=5s:42%)": nil, "200(fill=5h:2%/)": nil, "200(fill=5h:-2%)": nil, "200(used=5h:NaN%)": nil, "200(used=five_hour:2%)": nil,
+		"hang(fill=5h:2%)": nil, "mix(5%, used=5h:2%)": nil, "200(fil=5h:2%)": nil,
+		"limit(20/6s, retry-after=date)": {{Source: "limit(20/6s, retry-after=date)", Rate: &Rate{20, 6 * time.Second, "date"}, Usage: unsaid}},
 	} {
 		got, err := Parse(script)
 		switch {

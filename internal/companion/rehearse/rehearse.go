@@ -39,7 +39,7 @@ type Options struct {
 	// that Close removes.
 	Dir string
 	// Subscription lets claude log in as a subscriber of a plan, not with an API key: only then does it recognize
-	// usage limits. It is implied by a script with a step usage-limit.
+	// usage limits, and tells of windows. It is implied by a script with a step usage-limit or a window.
 	Subscription bool
 }
 
@@ -61,6 +61,7 @@ type API struct {
 	answered int                // main requests so far
 	sessions map[string]*cursor // of a script that each session begins anew
 	handlers sync.WaitGroup
+	windows  []Window // of the account
 	github   GitHub
 }
 
@@ -76,7 +77,7 @@ func (o Options) Start(script string) (*API, error) {
 	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}, sessions: map[string]*cursor{}}
 	a.ctx, a.end = context.WithCancel(context.Background())
 	for _, step := range parsed.Steps {
-		if step.UsageLimit {
+		if step.UsageLimit || step.Windows != nil {
 			a.options.Subscription = true
 		}
 	}
