@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"internal/batch":              {"internal/atomicfile", "internal/budget", "internal/flock", "internal/message", "internal/safefile", "verdict"},
 	"internal/budget":             {"internal/safefile", "internal/sharedfile"},
 	"internal/sharedfile":         {"internal/atomicfile", "internal/flock", "internal/safefile"},
-	"internal/overview":           {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/quota", "internal/state", "internal/supervise"},
+	"internal/overview":           {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/printable", "internal/quota", "internal/state", "internal/supervise", "internal/term"},
 	"internal/clock":              {},
 	"internal/flock":              {"internal/safefile"},
 	"internal/safefile":           {},

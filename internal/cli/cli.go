@@ -193,7 +193,7 @@ Show what the last week has cost:
 	root.DisableFlagsInUseLine = true
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newAttach(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
+	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newAttach(), newCancel(), newGates(), newLimits(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(newCompletion())

@@ -20,6 +20,12 @@ func budgetTable(bars []term.Bar) []term.Column {
 		{Heading: "LIMIT", Kind: term.Whole}, {Heading: "STATE", Kind: term.Note}}
 }
 
+// limitTable has the bars of what is used.
+func limitTable(bars []term.Bar) []term.Column {
+	return []term.Column{{Heading: "ACCOUNT", Kind: term.Path, Min: 12}, {Heading: "WINDOW", Kind: term.Path, Min: 9}, {Heading: "USED", Kind: term.Number}, {Bars: bars},
+		{Heading: "RESETS", Kind: term.Whole}, {Heading: "FORECAST", Kind: term.Whole, Drop: 1}}
+}
+
 var shareTable = []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Heading: "SPENT", Kind: term.Number}, {Heading: "PROFILE"}, {Heading: "PROJECT", Kind: term.Path, Min: 16},
 	{Heading: "NAME", Min: 12}}
 

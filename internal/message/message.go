@@ -22,6 +22,15 @@ func When(t time.Time) string {
 	return t.Format("2006-01-02 15:04 MST")
 }
 
+// TimeOfDay is a time for where there is little room: hours and minutes, and the day if that is not today.
+func TimeOfDay(t time.Time) string {
+	t, now := t.Local(), time.Now()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04")
+	}
+	return t.Format("Jan 2 15:04")
+}
+
 // LastLine is the last line of a text: programs come to the point at the end.
 func LastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 

@@ -182,7 +182,7 @@ func (w *Window) pace(now time.Time) (share float64, ok bool) {
 	}
 	from := w.Trail[0]
 	span := w.Told.Sub(from.At)
-	if span < spacing || w.Used < from.Used {
+	if span < spacing || w.Used < from.Used || from.Used < 0 {
 		return 0, false
 	}
 	return (w.Used - from.Used) / span.Hours(), true

@@ -1,0 +1,139 @@
+package overview
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// Limit is how much of a window of an account is used, as its agents tell. Fields are only ever added.
+type Limit struct {
+	Account  string       `json:"account"` // the key of its gate
+	Window   string       `json:"window"`
+	Model    *string      `json:"model"` // part of the name of the models that fall under it; null if all do
+	Used     float64      `json:"used"`  // 1 is all of it
+	Resets   journal.Time `json:"resets_at"`
+	Told     journal.Time `json:"told_at"`
+	By       *string      `json:"told_by"`  // a run
+	Warning  bool         `json:"warning"`  // it is nearly full, or will be before it resets
+	Forecast *Forecast    `json:"forecast"` // null if too little is known for one
+}
+
+// Forecast is where the pace of the last hour leads.
+type Forecast struct {
+	Used float64       `json:"used"`    // when the window resets
+	Full *journal.Time `json:"full_at"` // null if it will not be full before that
+}
+
+// Limits returns the windows of all accounts that something is known of, by account; never nil.
+func Limits(s *state.State) ([]Limit, error) {
+	entries, err := s.Gates().List()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return LimitsOf(entries, clock.Now()), err
+}
+
+// LimitsOf returns the windows that the states of gates know of.
+func LimitsOf(entries []gate.Entry, now time.Time) []Limit {
+	list := []Limit{}
+	for _, e := range entries {
+		for _, w := range quota.Merge(e.State.Quota.At(now), nil) { // which bounds them
+			list = append(list, newLimit(e.Key, &w, now))
+		}
+	}
+	// Two keys may look alike once they are printable. A metric must not come twice.
+	return slices.CompactFunc(list, func(a, b Limit) bool { return a.Account == b.Account && a.Window == b.Window })
+}
+
+func newLimit(account string, w *quota.Window, now time.Time) Limit {
+	l := Limit{Account: name(account), Window: name(w.Name), Used: w.Used, Resets: journal.Time{Time: w.Resets}, Told: journal.Time{Time: w.Told},
+		Warning: w.Used >= 0.8}
+	if w.Model != "" {
+		l.Model = new(name(w.Model))
+	}
+	if w.By != "" {
+		l.By = new(name(w.By))
+	}
+	if share, full, ok := w.Forecast(now); ok {
+		l.Forecast = &Forecast{Used: share}
+		if !full.IsZero() {
+			l.Forecast.Full, l.Warning = &journal.Time{Time: full}, true
+		}
+	}
+	return l
+}
+
+// name is a name that a file has, as it can be shown anywhere.
+func name(text string) string { return printable.CutMiddle(printable.Line(text), 128, "…") }
+
+// Fullest is the limit of which most is used; nil if there is none.
+func Fullest(list []Limit) *Limit {
+	var most *Limit
+	for i := range list {
+		if most == nil || list[i].Used > most.Used {
+			most = &list[i]
+		}
+	}
+	return most
+}
+
+// String says how it stands in a few words: five_hour 84% used, resets 14:00.
+func (l *Limit) String() string {
+	return l.Window + " " + share(l.Used) + " used, resets " + message.TimeOfDay(l.Resets.Time)
+}
+
+// Line is all that is known of it.
+func (l *Limit) Line() string {
+	text := l.Account + ": " + l.String()
+	if leads := l.Leads(); leads != "" {
+		text += " (forecast: " + leads + ")"
+	}
+	return text
+}
+
+// Percent is the share that is used, for people.
+func (l *Limit) Percent() string { return share(l.Used) }
+
+// Leads is what the forecast says, for people; empty if there is none.
+func (l *Limit) Leads() string {
+	switch f := l.Forecast; {
+	case f == nil || l.Used >= 1: // what is the case needs no forecast
+		return ""
+	case f.Full == nil:
+		return share(f.Used) + " at the reset"
+	case !f.Full.After(clock.Now()):
+		return "full by now"
+	default:
+		return "full at about " + message.TimeOfDay(f.Full.Time)
+	}
+}
+
+// Style is how it looks.
+func (l *Limit) Style() term.Style {
+	switch {
+	case l.Used >= 1:
+		return term.Bad
+	case l.Warning:
+		return term.Warning
+	}
+	return term.Good
+}
+
+// share is a share for people. What is far above the limit is not worth its digits.
+func share(part float64) string {
+	if part >= 10 {
+		return ">999%"
+	}
+	return quota.Percent(part)
+}
