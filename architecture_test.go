@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"internal/companion/rehearse": {"internal/flock", "internal/message"},
 	"internal/alert":              {"internal/redact", "internal/sharedfile"},
 	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
-	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/state", "internal/supervise", "internal/version"},
+	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/overview", "internal/state", "internal/supervise", "internal/version"},
 	"internal/companion":          {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/fleet/files", "internal/companion/fleet/jobs", "internal/companion/fleet/member", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/top", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"internal/companion/when":     {"internal/message"},
 	"internal/companion/top":      {"internal/journal", "internal/label", "internal/message", "internal/overview", "internal/price", "internal/printable", "internal/stdio", "internal/supervise", "internal/term", "verdict"},
@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/fleetpipe":                 {},
 
-	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version", "retry", "verdict"},
+	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/overview", "internal/redact", "internal/safefile", "internal/state", "internal/trace", "internal/version", "retry", "verdict"},
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
 

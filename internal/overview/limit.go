@@ -130,6 +130,24 @@ func (l *Limit) Style() term.Style {
 	return term.Good
 }
 
+// LimitGauges are the figures of a limit, for those who collect metrics. A value that is not known is left out.
+var LimitGauges = []struct {
+	Name, Dotted, Unit, Help string
+	Value                    func(*Limit) (value float64, known bool)
+}{
+	{"belay_quota_used_ratio", "belay.quota.used", "1", "Share of a window of an account that is used, as its agents tell; 1 is all of it.",
+		func(l *Limit) (float64, bool) { return l.Used, true }},
+	{"belay_quota_forecast_ratio", "belay.quota.forecast", "1", "Forecast: the share that is used at the reset if it goes on as in the last hour.",
+		func(l *Limit) (float64, bool) {
+			if l.Forecast == nil {
+				return 0, false
+			}
+			return l.Forecast.Used, true
+		}},
+	{"belay_quota_resets_timestamp_seconds", "belay.quota.resets", "s", "When the window begins anew, in seconds since 1970.",
+		func(l *Limit) (float64, bool) { return float64(l.Resets.Unix()), true }},
+}
+
 // share is a share for people. What is far above the limit is not worth its digits.
 func share(part float64) string {
 	if part >= 10 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -27,6 +28,7 @@ type Snapshot struct {
 	Meters  []db.Meter
 	Running []Running
 	Gates   []Gate
+	Limits  []overview.Limit
 }
 
 // Running is how many runs of a profile are in a state.
@@ -58,6 +60,7 @@ func Collect(ctx context.Context, d *db.DB, s *state.State) (snap Snapshot, err 
 		return snap, err
 	}
 	now := time.Now()
+	snap.Limits = overview.LimitsOf(entries, now)
 	for _, e := range entries {
 		e.State.Quota = nil // which keeps nobody out
 		if !e.State.Healthy(now) {

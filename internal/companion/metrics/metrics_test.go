@@ -17,6 +17,8 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/metrics"
+	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/test/must"
@@ -33,10 +35,13 @@ func snapshot() metrics.Snapshot {
 	failed.Durations[1] = 1
 	hostile := db.Meter{Profile: "codex", Model: "a\"b\\c\nbelay_runs_total{profile=\"x\"} 1\xff", Class: "ok", Figures: db.Figures{Attempts: 1, Invocations: 1, Usage: verdict.Usage{InputTokens: 1, CostUSD: new(1e-7)}}}
 	hostile.InputSizes[0], hostile.OutputSizes[0], hostile.Durations[0] = 1, 1, 1
+	day := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	limits := overview.LimitsOf([]gate.Entry{{Key: "claude:api\x1b[2J\n", State: gate.State{Quota: quota.Quota{
+		{Name: "five_hour", Used: 0.84, Resets: day.Add(time.Hour), Told: day, Trail: []quota.Point{{At: day.Add(-time.Hour), Used: 0.8}}}, {Name: "seven_day", Used: 0.5, Resets: day.Add(48 * time.Hour), Told: day}}}}}, day)
 	return metrics.Snapshot{Version: "1.2.3", Since: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
 		Meters:  []db.Meter{opus, failed, hostile, {Profile: "generic", Class: "rate_limit", Figures: db.Figures{Refused: 1, Invocations: 1}}, {Profile: "hook:fmt", Class: "crash", Figures: db.Figures{Faults: 2}}},
 		Running: []metrics.Running{{Profile: "codex", State: "waiting", Runs: 1}, {Profile: "claude", State: "running", Runs: 2}},
-		Gates:   []metrics.Gate{{Key: "host/api", Held: true, Waiting: 3}, {Key: "account:1", Open: true}}}
+		Gates:   []metrics.Gate{{Key: "host/api", Held: true, Waiting: 3}, {Key: "account:1", Open: true}}, Limits: limits}
 }
 
 func TestText_Golden(t *testing.T) {
@@ -102,6 +107,10 @@ func TestCollect(t *testing.T) {
 	}
 	now := time.Now()
 	must.OK(t, s.Gates().Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "test") }))
+	must.OK(t, s.Gates().Update("claude", now, func(s gate.State) gate.State {
+		s.Quota = s.Quota.Tell(now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
+		return s
+	}))
 	snap, err := metrics.Collect(context.Background(), d, s)
 	must.OK(t, err)
 	if len(snap.Running) != 1 || snap.Running[0] != (metrics.Running{Profile: "claude", State: "running", Runs: 2}) {
@@ -109,6 +118,9 @@ func TestCollect(t *testing.T) {
 	}
 	if len(snap.Gates) != 1 || snap.Gates[0] != (metrics.Gate{Key: "api", Held: true}) {
 		t.Errorf("gates %+v", snap.Gates)
+	}
+	if len(snap.Limits) != 1 || snap.Limits[0].Account != "claude" || snap.Limits[0].Used != 0.5 {
+		t.Errorf("limits %+v", snap.Limits)
 	}
 }
 

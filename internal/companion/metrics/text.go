@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/overview"
 )
 
 // ContentType is the type of the text.
@@ -166,7 +167,7 @@ func (s *Snapshot) histograms(w *writer) {
 	}
 }
 
-// gauges writes what is the case now. A gate that is healthy has no samples.
+// gauges writes what is the case now. A gate that is healthy has no samples, nor has an account that tells nothing.
 func (s *Snapshot) gauges(w *writer) {
 	w.gauge("belay_active_runs", "Runs that are running or waiting now.")
 	list := slices.SortedFunc(slices.Values(s.Running), func(a, b Running) int {
@@ -187,6 +188,14 @@ func (s *Snapshot) gauges(w *writer) {
 		w.gauge(g.name, g.help)
 		for _, one := range gates {
 			w.sample(g.name, g.value(one), "gate", one.Key)
+		}
+	}
+	for _, g := range overview.LimitGauges {
+		w.gauge(g.Name, g.Help)
+		for i := range s.Limits {
+			if value, known := g.Value(&s.Limits[i]); known {
+				w.sample(g.Name, value, "account", s.Limits[i].Account, "window", s.Limits[i].Window)
+			}
 		}
 	}
 }

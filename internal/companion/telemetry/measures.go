@@ -9,10 +9,11 @@ import (
 	metricspb "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/overview"
 )
 
-// metrics are all meters of a record as cumulative sums since the time that they begin.
-func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Metric {
+// metrics are all meters of a record as cumulative sums since the time that they begin, and how limits stand now.
+func (k Kinds) metrics(meters []db.Meter, limits []overview.Limit, since, now time.Time) []*metricspb.Metric {
 	b := &builder{start: nano(since), now: nano(now), points: map[string]any{}}
 	for i := range meters {
 		m := &meters[i]
@@ -43,6 +44,13 @@ func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Met
 		}
 		tokens("input", &m.InputSizes, m.AllInput())
 		tokens("output", &m.OutputSizes, m.Usage.OutputTokens)
+	}
+	for i := range limits {
+		for _, g := range overview.LimitGauges {
+			if value, known := g.Value(&limits[i]); known {
+				b.set(g.Dotted, g.Unit, g.Help, value, "belay.gate", limits[i].Account, "belay.quota.window", limits[i].Window)
+			}
+		}
 	}
 	return b.list
 }
@@ -87,6 +95,17 @@ func (b *builder) add(name, unit, description string, value float64, pairs ...st
 	b.points[key] = p
 	sum := m.GetSum()
 	sum.DataPoints = append(sum.DataPoints, p)
+}
+
+// set adds a value that is the case now.
+func (b *builder) set(name, unit, description string, value float64, pairs ...string) {
+	a, _ := labelled(name, pairs)
+	m := b.metric(name, unit, description)
+	if m.Data == nil {
+		m.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{}}
+	}
+	gauge := m.GetGauge()
+	gauge.DataPoints = append(gauge.DataPoints, &metricspb.NumberDataPoint{Attributes: a, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: value}})
 }
 
 // spread adds to a histogram.

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	metricspb "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/state"
 )
 
 // Sender sends what is in the outbox of a record, and its meters.
@@ -152,7 +155,7 @@ func (s *Sent) add(a answer) {
 	}
 }
 
-// sendMetrics sends all meters.
+// sendMetrics sends all meters, and how limits stand.
 func (s *Sender) sendMetrics(ctx context.Context, instance string, sent *Sent) error {
 	if s.Settings.Metrics == nil {
 		return nil
@@ -166,8 +169,9 @@ func (s *Sender) sendMetrics(ctx context.Context, instance string, sent *Sent) e
 			return err
 		}
 	}
+	limits, _ := overview.Limits(&state.State{Dir: filepath.Dir(s.DB.LogPath())}) // without them, the sums are still sent
 	body, err := proto.Marshal(&metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{Resource: resourceOf(&s.Settings, instance),
-		ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope(), Metrics: s.Kinds.metrics(meters, since, time.Now())}}}}})
+		ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope(), Metrics: s.Kinds.metrics(meters, limits, since, time.Now())}}}}})
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/telemetry"
 	"github.com/belay-run/belay/internal/companion/telemetry/otlptest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/internal/trace"
 	"github.com/belay-run/belay/verdict"
@@ -186,10 +188,19 @@ func TestMetrics(t *testing.T) {
 	w := newWorld(t)
 	w.append(agentRun("run-1", "")...)
 	w.append(plainRun("run-2"), journal.Entry{Timestamp: journal.Time{Time: t0}, Kind: journal.Hook, Event: "crash", Profile: "hook:fmt", Status: journal.Error, ErrorType: verdict.Crash})
+	now := time.Now()
+	must.OK(t, (&gate.Files{Dir: filepath.Join(filepath.Dir(w.log.Path), "gates")}).Update("claude:api", now, func(s gate.State) gate.State {
+		s.Quota = s.Quota.Tell(now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
+		return s
+	}))
 	if _, err := w.send(); err != nil {
 		t.Fatal(err)
 	}
 	got := w.receiver.Metrics()
+	used := got["belay.quota.used"].GetGauge().GetDataPoints()
+	if len(used) != 1 || used[0].GetAsDouble() != 0.5 || fmt.Sprint(otlptest.Attributes(used[0].Attributes)) != "map[belay.gate:claude:api belay.quota.window:five_hour]" || got["belay.quota.resets"] == nil || got["belay.quota.forecast"] != nil {
+		t.Errorf("%v", got)
+	}
 	for name, want := range map[string]float64{"belay.runs": 2, "belay.attempts": 3, "belay.cost": 0.25, "belay.wait": 3, "belay.faults": 1,
 		"gen_ai.client.operation.duration": 7, "gen_ai.client.token.usage": 1110 + 21} {
 		if sum := otlptest.Sum(got[name]); sum != want {
