@@ -80,6 +80,13 @@ type Runner struct {
 	// other models. Empty means that a [ModelSubstitution] is told, and nothing else.
 	RequireModel string
 
+	// MaxMemory is how many bytes of memory the command may use together with all that it has started, and MinFreeDisk how many must stay free on the
+	// disks that it works on: where it runs, the home directory and that of temporary files. MaxAgents is how many sub-agents an agent may have at a
+	// time, and MaxRepeats the tool call with the same input in a row that is one too many. Beyond that an attempt is ended, with [verdict.Resources]
+	// or [verdict.Runaway]; an agent's session continues once, and is told why. 0 means no limit.
+	MaxMemory, MinFreeDisk int64
+	MaxAgents, MaxRepeats  int
+
 	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it: a limit ends later
 	// than may be waited, the service stays overloaded, or the breaker of its gate is open. The failure of any of them that is permanent is
 	// final. The request must be one that the fallback can be given, or the command is refused with a [*FallbackRefused].
@@ -194,7 +201,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 	runner := &engine.Runner{
 		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, OnlyAttempt: r.onlyAttempt, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
 		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
-		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, NoWait: r.NoWait, Reap: r.Reap,
+		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, Ceilings: engine.Ceilings{Memory: r.MaxMemory, FreeDisk: r.MinFreeDisk, Agents: r.MaxAgents, Repeats: r.MaxRepeats}, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
 		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt, Repeat: r.Policy.MaxRetries > 0},
 		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),

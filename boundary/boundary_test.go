@@ -200,7 +200,7 @@ func TestHook_BadRecorder(t *testing.T) {
 // The handlers after a bad one run, in order, and the results of the good ones are kept.
 func TestRegistry_OneBadHandlerStopsNobody(t *testing.T) {
 	events := []string{boundary.PreToolUse, boundary.PostToolUse, boundary.SessionStart, boundary.SessionEnd, boundary.UserPromptSubmit,
-		boundary.Stop, boundary.StopFailure, "SomethingNew"}
+		boundary.Stop, "StopFailure", "SomethingNew"}
 	for _, event := range events {
 		t.Run(event, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -10,7 +10,6 @@ const (
 	SessionEnd       = "SessionEnd"
 	UserPromptSubmit = "UserPromptSubmit"
 	Stop             = "Stop"
-	StopFailure      = "StopFailure"
 )
 
 // Event is what a hook is called for.

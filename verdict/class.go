@@ -31,6 +31,8 @@ const (
 	Blocked         Class = "blocked"           // exit 0, but nothing was done
 	NotDone         Class = "not_done"          // a success that did not pass its check
 	WrongModel      Class = "wrong_model"       // another model than the one that was required
+	Resources       Class = "resources"         // more memory or disk than it may take
+	Runaway         Class = "runaway"           // more sub-agents, or the same call more often, than it may
 	ToolMissing     Class = "tool_missing"      // command not found or not executable
 	Interrupted     Class = "interrupted"       // ended by INT, TERM or HUP
 	Crash           Class = "crash"             // killed by another signal, or panicked
@@ -41,8 +43,8 @@ const (
 var classes = [...]Class{
 	OK, RateLimit, UsageLimit, Overloaded, ServerError, Network, Timeout, Stalled,
 	BadOutput, SessionBusy, Auth, Billing, InvalidRequest, NotFound, TooLarge,
-	SessionNotFound, LimitReached, Refused, Blocked, NotDone, WrongModel, ToolMissing, Interrupted,
-	Crash, BreakerOpen, Unknown,
+	SessionNotFound, LimitReached, Refused, Blocked, NotDone, WrongModel, Resources, Runaway, ToolMissing,
+	Interrupted, Crash, BreakerOpen, Unknown,
 }
 
 // Classes returns every class, in the order of the manual.
@@ -65,7 +67,7 @@ func ParseClass(s string) (Class, error) {
 // off does not help against a window that is hours long, only its reset does.
 func (c Class) Retryable() bool {
 	switch c {
-	case RateLimit, Overloaded, ServerError, Network, Timeout, Stalled, BadOutput, SessionBusy:
+	case RateLimit, Overloaded, ServerError, Network, Timeout, Stalled, BadOutput, SessionBusy, Resources, Runaway:
 		return true
 	}
 	return false
@@ -77,9 +79,10 @@ func (c Class) Throttle() bool { return c == RateLimit || c == UsageLimit }
 
 // RetryLimit returns how often an outcome of this class is repeated at most,
 // whatever the policy allows; 0 means that the class sets no limit of its own.
-// A hang or a garbled answer that comes twice will most likely come again.
+// A hang, a garbled answer or a ceiling that comes twice will most likely come again.
 func (c Class) RetryLimit() int {
-	if c == Stalled || c == BadOutput {
+	switch c {
+	case Stalled, BadOutput, Resources, Runaway:
 		return 1
 	}
 	return 0

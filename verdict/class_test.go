@@ -36,6 +36,8 @@ func TestClass(t *testing.T) {
 		{"blocked", false, false, 0},
 		{"not_done", false, false, 0},
 		{"wrong_model", false, false, 0},
+		{"resources", true, false, 1},
+		{"runaway", true, false, 1},
 		{"tool_missing", false, false, 0},
 		{"interrupted", false, false, 0},
 		{"crash", false, false, 0},

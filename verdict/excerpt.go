@@ -1,10 +1,5 @@
 package verdict
 
-import (
-	"errors"
-	"io"
-)
-
 // How much of a stream is read to judge it. Programs name
 // themselves at the start and say at the end why they stopped, so most of the
 // evidence is at the end.
@@ -52,32 +47,4 @@ func ExcerptOf[T ~string | ~[]byte](s T) Excerpt {
 	e.Head = []byte(s[:DefaultHead])
 	e.Tail = []byte(s[len(s)-DefaultTail:])
 	return e
-}
-
-// ReadExcerpt reads the excerpt of a stream that was saved to a file of that
-// size, without reading what lies between head and tail. A file that has become
-// shorter meanwhile is no error.
-func ReadExcerpt(r io.ReaderAt, size int64) (Excerpt, error) {
-	if size <= DefaultHead+DefaultTail {
-		head, err := readAt(r, 0, max(size, 0))
-		return Excerpt{Head: head, Size: int64(len(head))}, err
-	}
-	head, err := readAt(r, 0, DefaultHead)
-	if err != nil {
-		return Excerpt{}, err
-	}
-	tail, err := readAt(r, size-DefaultTail, DefaultTail)
-	if err != nil {
-		return Excerpt{}, err
-	}
-	return Excerpt{Head: head, Tail: tail, Size: size}, nil
-}
-
-func readAt(r io.ReaderAt, off, n int64) ([]byte, error) {
-	buf := make([]byte, n)
-	got, err := r.ReadAt(buf, off)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return buf[:got], err
 }

@@ -2,12 +2,8 @@ package verdict_test
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -19,7 +15,6 @@ func TestExcerptOf(t *testing.T) {
 		for name, e := range map[string]verdict.Excerpt{
 			"bytes":  verdict.ExcerptOf(stream),
 			"string": verdict.ExcerptOf(string(stream)),
-			"file":   readExcerpt(t, stream),
 		} {
 			checkExcerpt(t, name, e, stream, verdict.DefaultHead, verdict.DefaultTail)
 		}
@@ -45,55 +40,10 @@ func checkExcerpt(t *testing.T, name string, e verdict.Excerpt, stream []byte, h
 	}
 }
 
-func readExcerpt(t *testing.T, stream []byte) verdict.Excerpt {
-	t.Helper()
-	e, err := verdict.ReadExcerpt(bytes.NewReader(stream), int64(len(stream)))
-	must.OK(t, err)
-	return e
-}
-
 func TestExcerpt_TailBesideHead(t *testing.T) {
 	e := verdict.Excerpt{Head: []byte("one "), Tail: []byte("two"), Size: 7}
 	if e.Truncated() || e.Text() != "one two" {
 		t.Errorf("got %q", e.Text())
-	}
-}
-
-func TestReadExcerpt_FileBecameShorter(t *testing.T) {
-	e, err := verdict.ReadExcerpt(strings.NewReader("short"), 100)
-	if err != nil || e.Text() != "short" || e.Truncated() {
-		t.Errorf("got %q, %v", e.Text(), err)
-	}
-	e, err = verdict.ReadExcerpt(strings.NewReader("short"), 2*whole)
-	if err != nil || string(e.Head) != "short" || len(e.Tail) != 0 {
-		t.Errorf("got %d and %d bytes, %v", len(e.Head), len(e.Tail), err)
-	}
-}
-
-// broken fails to read from an offset on.
-type broken struct{ from int64 }
-
-var errBroken = errors.New("broken")
-
-func (b broken) ReadAt(p []byte, off int64) (int, error) {
-	if off >= b.from {
-		return 0, errBroken
-	}
-	return len(p), nil
-}
-
-func TestReadExcerpt_Errors(t *testing.T) {
-	for _, test := range []struct {
-		r    io.ReaderAt
-		size int64
-	}{
-		{broken{0}, 10},
-		{broken{0}, 2 * whole},
-		{broken{1}, 2 * whole},
-	} {
-		if _, err := verdict.ReadExcerpt(test.r, test.size); !errors.Is(err, errBroken) {
-			t.Errorf("%v: got %v", test, err)
-		}
 	}
 }
 

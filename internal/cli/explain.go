@@ -219,7 +219,7 @@ func readExcerpt(in io.Reader, path string, known agent.Profile) (verdict.Excerp
 		}
 	}
 	if regular {
-		return verdict.ReadExcerpt(file, size)
+		return outcome.ReadExcerpt(file, size)
 	}
 	c := verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	if _, err := io.Copy(c, in); err != nil {

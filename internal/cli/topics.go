@@ -80,6 +80,8 @@ func ClassMeanings() []ClassMeaning {
 		{verdict.Blocked, "exit code 0, but nothing was done", final},
 		{verdict.NotDone, "the command succeeded, but --check failed", "an agent's session continues with the check's output, up to --check-rounds times; exit code 1"},
 		{verdict.WrongModel, "another model than --require-model answered", "retried if the model was overloaded; never exit code 0"},
+		{verdict.Resources, "above --max-memory, or below --min-free-disk", "an agent's session continues once, a plain command is retried if you ask for it; then exit code 75"},
+		{verdict.Runaway, "above --max-agents or --max-repeats", "an agent's session continues once, and is told why; then exit code 75"},
 		{verdict.ToolMissing, "the command was not found or is not executable", "not retried (exit code 127 or 126)"},
 		{verdict.Interrupted, "ended by INT, TERM or HUP (exit code 130, 143 or 129)", final},
 		{verdict.Crash, "ended by another signal", "retried only if you ask for it"},

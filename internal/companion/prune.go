@@ -5,12 +5,10 @@ package companion
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/when"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -27,7 +25,7 @@ func (q *question) prune(ctx context.Context) (err error) {
 			return &usageError{err: message.Error(message.InFlag("older-than", err), err)}
 		}
 	default:
-		bytes, err := parseSize(size)
+		bytes, err := config.ParseSize(size)
 		if err != nil {
 			return &usageError{err: message.Error(message.InFlag("max-size", err), err)}
 		}
@@ -65,20 +63,4 @@ func (q *question) prune(ctx context.Context) (err error) {
 		term.Line(q.out, term.Size(p.Bytes)+" freed")
 	}
 	return nil
-}
-
-// parseSize reads 500MB, 1.5GB, 100000.
-func parseSize(text string) (int64, error) {
-	number, factor := strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(text)), "IB", "B"), 1.0
-	for i := len(term.SizeUnits) - 1; i >= 0; i-- {
-		if rest, ok := strings.CutSuffix(number, term.SizeUnits[i]); ok {
-			number, factor = strings.TrimSpace(rest), math.Pow(1024, float64(i))
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
-		return 0, message.Error(fmt.Sprintf("%q is not a size, such as 500MB", text))
-	}
-	return int64(n * factor), nil
 }

@@ -44,6 +44,8 @@ type Settings struct {
 	MaxCost                               float64
 	RequireModel                          string
 	Reserve                               quota.Reserve
+	MaxMemory, MinFreeDisk                int64
+	MaxAgents, MaxRepeats                 int
 	Budgets                               []budget.Joined
 	Fallbacks                             []Fallback
 	FallbackAfterWork                     bool

@@ -12,11 +12,12 @@ const (
 	shared  = "Limits shared with other processes"
 	agents  = "Sessions and cost of agents"
 	checks  = "Checks of the work"
+	ceiling = "Ceilings"
 	other   = "Other"
 )
 
 // Groups are the headings, in order.
-var Groups = []string{retries, limits, which, input, results, shared, agents, checks, other}
+var Groups = []string{retries, limits, which, input, results, shared, agents, checks, ceiling, other}
 
 // Table holds every setting.
 var Table = []Setting{
@@ -133,6 +134,15 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.CheckPrompt })},
 	{"check-first", "", "run the check before the command, and start nothing if it succeeds", checks, UserOrJob,
 		boolean(func(s *Settings) *bool { return &s.CheckFirst })},
+
+	{"max-memory", "SIZE", "stop an attempt that uses more memory than SIZE, such as 4G, with all that it has started (default none)", ceiling, UserOrJob,
+		size(func(s *Settings) *int64 { return &s.MaxMemory })},
+	{"min-free-disk", "SIZE", "stop an attempt, or start none, when less than SIZE is free where it works, in the home or in the temporary directory (default none)", ceiling, UserOrJob,
+		size(func(s *Settings) *int64 { return &s.MinFreeDisk })},
+	{"max-agents", "N", "stop an agent that has more than N sub-agents at a time (default none)", ceiling, UserOrJob,
+		&number{func(s *Settings) *int { return &s.MaxAgents }, 0, 1_000_000}},
+	{"max-repeats", "N", "stop an agent at the Nth identical tool call in a row (default none)", ceiling, UserOrJob,
+		&number{func(s *Settings) *int { return &s.MaxRepeats }, 0, 1_000_000}},
 
 	{"name", "NAME", "name the run, and the runs inside it, in log, ps, stats, alerts and results", results, UserOrJob, by(setName)},
 	{"tag", "KEY=VALUE", "label the run, and the runs inside it, to find and add them up by, such as team=web; may be repeated", results, User, by(setTags)},

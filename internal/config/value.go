@@ -60,6 +60,32 @@ func (at duration) read(s *Settings, v string) error {
 	return err
 }
 
+// size is a number of bytes; 0 means none.
+type size func(*Settings) *int64
+
+func (at size) read(s *Settings, v string) (err error) {
+	if *at(s) = 0; v != "0" {
+		*at(s), err = ParseSize(v)
+	}
+	return err
+}
+
+// ParseSize reads 500M, 1.5GB, 2GiB, 100000: units are powers of 1024.
+func ParseSize(text string) (int64, error) {
+	number, factor := strings.ToUpper(strings.TrimSpace(text)), 1.0
+	if bytes, ok := strings.CutSuffix(number, "B"); ok {
+		number = strings.TrimSuffix(bytes, "I")
+	}
+	if i := strings.IndexAny("KMGT", number[max(len(number)-1, 0):]); i >= 0 {
+		number, factor = number[:len(number)-1], math.Pow(1024, float64(i+1))
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
+		return 0, message.Error(fmt.Sprintf("%q is not a size, such as 500MB", text))
+	}
+	return int64(n * factor), nil
+}
+
 type boolean func(*Settings) *bool
 
 func (at boolean) read(s *Settings, v string) error {

@@ -164,7 +164,7 @@ func (cand *candidate) admitted(n int, ad admission) *judgement {
 // managed says that more was asked for than to run the command: then we may end what it leaves behind.
 func (cand *candidate) managed() bool {
 	p := &cand.pace.policy
-	return cand.pace.mayRepeat() || cand.call.checks() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.AtMost != (Bounds{})
+	return cand.pace.mayRepeat() || cand.call.checks() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.Ceilings != (Ceilings{}) || cand.call.runner.AtMost != (Bounds{})
 }
 
 // checkVersion says, once, that the CLI is not of a version that its profile is tested with.

@@ -28,7 +28,7 @@ type judgement struct {
 	verdict verdict.Verdict
 	message string // what happened, in one line
 	code    int    // the command's exit code, as a shell shows it; -1 if it has none
-	// stopCode is the exit code of an invocation that ends because it was told to; else 0.
+	// stopCode is the exit code of an invocation that ends because it was told to, or for a ceiling; else 0.
 	stopCode int
 	timedOut bool         // its own hard deadline passed
 	expired  bool         // it was stopped by a limit of ours
@@ -38,6 +38,7 @@ type judgement struct {
 	recorded bool         // it is on record; what is not is the attempt after it, which does not come
 
 	account agent.Account
+	tell    string         // to an agent that continues after a ceiling; else empty
 	check   *journal.Check // of its work; nil if that was not checked
 	asked   int            // requests that were made on the side on its account
 	left    []supervise.Proc
@@ -123,14 +124,20 @@ func (cand *candidate) judge(e ending, t transcript) *judgement {
 func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Outcome) {
 	c := cand.call
 	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
+	early := t.stoppedEarly()
+	if reason == supervise.Exceeded {
+		early = exceeded(name, j.exit.Excess)
+	}
 	last := verdict.LastWords(o)
 	switch {
-	case t.stoppedEarly().forModel(): // also if it has come to its end meanwhile
-		j.verdict, j.code = t.stoppedEarly().verdict, 1
+	case early.forModel(): // also if it has come to its end meanwhile
+		j.verdict, j.code = early.verdict, 1
 		j.message = j.verdict.Evidence
-	case own.Class == verdict.OK && t.hasDelivered() && (t.stoppedEarly().forCost() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
+	case own.Class == verdict.OK && t.hasDelivered() && (early.forCost() || early.forCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
+	case early.forCeiling():
+		j.atCeiling(early)
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
@@ -139,8 +146,7 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
 		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, message.Seconds(c.stall(t.busy())))
-	case t.stoppedEarly() != nil:
-		early := t.stoppedEarly()
+	case early != nil:
 		j.verdict, j.stop = early.verdict, early.stop
 		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
 		j.message = message.StoppedRetrying(name, j.verdict.Class, j.verdict.Evidence, errors.Is(early.stop.Cause, retry.ErrPermanent))
@@ -311,7 +317,7 @@ func (j *judgement) silent() bool {
 		return false
 	}
 	early := j.transcript.stoppedEarly()
-	return early.forCost() || early.forModel() || j.transcript.silent(message.LastLine(j.verdict.Evidence))
+	return early.forCost() || early.forModel() || j.tell != "" || j.transcript.silent(message.LastLine(j.verdict.Evidence))
 }
 
 // processes are these as callers have them.

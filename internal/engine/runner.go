@@ -99,6 +99,9 @@ type Runner struct {
 	// the attempt, and does not count as its success; see [belaytype.ModelSubstitution]. Fallbacks may use theirs.
 	RequireModel string
 
+	// Ceilings bound what each attempt takes of the machine, and does in vain.
+	Ceilings Ceilings
+
 	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
 	// kept in the State.
 	Budgets []budget.Joined

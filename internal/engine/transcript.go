@@ -60,10 +60,11 @@ type transcript interface {
 }
 
 // earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow, with
-// model calls that cost more than they may, or with another model than the one that is required.
+// model calls that cost more than they may, with another model than the one that is required, or above a ceiling.
 type earlyStop struct {
 	verdict verdict.Verdict
 	stop    *retry.Error // nil if that is for the verdict to say
+	tell    string       // of a ceiling: what an agent that continues is told; else empty
 }
 
 // forModel says that it was stopped for its model.

@@ -195,7 +195,13 @@ func (k *turn) restart(j *judgement) bool {
 	return false
 }
 
-func (k *turn) repeat(j *judgement) { k.next = k.turnAfter(j) }
+func (k *turn) repeat(j *judgement) {
+	k.next = k.turnAfter(j)
+	if k.next.Continue && j.tell != "" {
+		prompt := *k.next.Prompt + "\n\n" + j.tell
+		k.next.Prompt = &prompt
+	}
+}
 
 // turnAfter is the turn after a failed attempt. What was done is not paid for twice: a session in which something has
 // happened goes on.

@@ -36,6 +36,8 @@ var classes = map[verdict.Class]words{
 	verdict.Blocked:         {"blocked", "", "did nothing"},
 	verdict.NotDone:         {"not done", "", "did not pass its check"},
 	verdict.WrongModel:      {"another model", "", "used another model"},
+	verdict.Resources:       {"too much memory or disk", "", "used too much memory or disk"},
+	verdict.Runaway:         {"runaway", "", "was going round in circles"},
 	verdict.ToolMissing:     {"command not found", "", ""},
 	verdict.Interrupted:     {"interrupted", "", "was interrupted"},
 	verdict.Crash:           {"crash", "", ""},

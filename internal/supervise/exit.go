@@ -20,10 +20,12 @@ const (
 	Lingered
 	// Stopped: by [Process.Stop].
 	Stopped
+	// Exceeded: its tree used more memory, or left less of a disk free, than it may; see Exit.Excess.
+	Exceeded
 )
 
 func (r Reason) String() string {
-	return [...]string{"exited", "deadline", "stalled", "lingered", "stopped"}[r]
+	return [...]string{"exited", "deadline", "stalled", "lingered", "stopped", "exceeded"}[r]
 }
 
 // Exit says how a command ended and what became of its tree.
@@ -35,6 +37,8 @@ type Exit struct {
 	Started  time.Time
 	Duration time.Duration
 	CPU      time.Duration // used by it and by the children it waited for
+
+	Excess *Excess // Exceeded only
 
 	// Left are descendants that still run. After an exit by itself they are left alone ([Process.EndTree] ends
 	// them); after a stop they are those that could not be ended.

@@ -75,6 +75,11 @@ type Spec struct {
 	// Timeout is the hard deadline. Stall is how long it may give no sign of life: output, or [Process.Beat]. Linger is
 	// how long it may stay after [Process.Delivered]. Zero means no such limit. Time spent suspended does not count.
 	Timeout, Stall, Linger time.Duration
+	// MaxMemory is how many bytes of memory the tree may use, MinFree how many must stay free on the file systems that Disks are on. Zero means no such
+	// limit. A library finds of the tree what it finds of it when it stops it.
+	MaxMemory, MinFree int64
+	Disks              []string
+
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
 }

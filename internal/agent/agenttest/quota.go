@@ -18,7 +18,7 @@ func Credible(t *testing.T, told []quota.Window) {
 		return
 	}
 	now := told[0].Resets.Add(-time.Minute)
-	kept := quota.Quota(nil).Tell(now, "run", told)
+	kept := quota.Quota(nil).Tell(now, now, "run", told)
 	if _, err := json.Marshal(kept); err != nil {
 		t.Errorf("%+v cannot be kept: %v", kept, err)
 	}

@@ -108,7 +108,7 @@ func TestCollect(t *testing.T) {
 	now := time.Now()
 	must.OK(t, s.Gates().Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "test") }))
 	must.OK(t, s.Gates().Update("claude", now, func(s gate.State) gate.State {
-		s.Quota = s.Quota.Tell(now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
+		s.Quota = s.Quota.Tell(now, now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
 		return s
 	}))
 	snap, err := metrics.Collect(context.Background(), d, s)

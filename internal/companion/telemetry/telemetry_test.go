@@ -190,7 +190,7 @@ func TestMetrics(t *testing.T) {
 	w.append(plainRun("run-2"), journal.Entry{Timestamp: journal.Time{Time: t0}, Kind: journal.Hook, Event: "crash", Profile: "hook:fmt", Status: journal.Error, ErrorType: verdict.Crash})
 	now := time.Now()
 	must.OK(t, (&gate.Files{Dir: filepath.Join(filepath.Dir(w.log.Path), "gates")}).Update("claude:api", now, func(s gate.State) gate.State {
-		s.Quota = s.Quota.Tell(now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
+		s.Quota = s.Quota.Tell(now, now, "run", []quota.Window{{Name: "five_hour", Used: 0.5, Resets: now.Add(time.Hour)}})
 		return s
 	}))
 	if _, err := w.send(); err != nil {

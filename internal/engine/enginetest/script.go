@@ -107,6 +107,14 @@ func Read(echo bool) Step {
 	}
 }
 
+// Exceed is ended for a ceiling.
+func Exceed(of supervise.Excess) Step {
+	return func(c *child) {
+		c.excess <- &of
+		<-c.quit
+	}
+}
+
 // Do calls a function in the course of the attempt.
 func Do(do func()) Step { return func(*child) { do() } }
 
@@ -143,7 +151,7 @@ func (s *Script) Run(spec supervise.Spec, started func(engine.Process)) (supervi
 		return supervise.Exit{}, a.Err
 	}
 	c := &child{script: s, spec: spec, deaf: a.Deaf, start: time.Now(), quit: make(chan struct{}), stops: make(chan supervise.Ladder, 8),
-		signals: make(chan syscall.Signal, 8), clockChanged: make(chan struct{}, 1)}
+		signals: make(chan syscall.Signal, 8), clockChanged: make(chan struct{}, 1), excess: make(chan *supervise.Excess, 1)}
 	c.life, c.stall = c.start, spec.Stall
 	c.play(a.Before)
 	if started != nil {
@@ -156,6 +164,9 @@ func (s *Script) Run(spec supervise.Spec, started func(engine.Process)) (supervi
 	}()
 	reason := c.watch(played)
 	exit := supervise.Exit{Code: a.Code, Signal: a.Signal, Reason: reason, Started: c.start, Duration: time.Since(c.start), Left: a.Left}
+	if reason == supervise.Exceeded {
+		exit.Excess = c.exceeded
+	}
 	if c.ended != 0 {
 		exit.Signal = c.ended
 	}
@@ -191,7 +202,8 @@ type child struct {
 	quit         chan struct{} // it is told to end
 	stops        chan supervise.Ladder
 	signals      chan syscall.Signal
-	clockChanged chan struct{}  // a clock has changed
+	clockChanged chan struct{} // a clock has changed
+	excess       chan *supervise.Excess
 	ended        syscall.Signal // what has ended it, once it has been played: a signal that it was sent, or a closed pipe
 	pipe         bool           // its output was not taken
 
@@ -200,6 +212,7 @@ type child struct {
 	stall     time.Duration
 	delivered time.Time
 	killed    int
+	exceeded  *supervise.Excess
 }
 
 func (c *child) play(steps []Step) {
@@ -246,6 +259,9 @@ func (c *child) watch(played <-chan struct{}) supervise.Reason {
 		case ladder := <-c.stops:
 			c.end(ladder, played)
 			return supervise.Stopped
+		case c.exceeded = <-c.excess:
+			c.end(c.spec.Ladder, played)
+			return supervise.Exceeded
 		case <-timer:
 			if c.passed(reason) {
 				ladder := c.spec.Ladder

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Ceilings bound what an attempt takes of the machine, and what it does in vain. Above one of them it is ended as for a stall, and repeated once: an
+// agent continues its session, and is told why. Zero means no such bound.
+type Ceilings struct {
+	Memory   int64 // of the command and all that it has started together, in bytes
+	FreeDisk int64 // what must stay free, in bytes, where the command works, in its home and where temporary files are
+	Agents   int   // how many sub-agents an agent has at a time
+	Repeats  int   // the same tool call with the same input in a row, of which this one is too many
+}
+
+// ceiling is why an attempt is ended for one: why is a sentence that names the command, tell what an agent that continues is told beside that it
+// shall, and rule names the setting.
+func ceiling(class verdict.Class, rule, why, tell string) *earlyStop {
+	return &earlyStop{verdict: verdict.Verdict{Class: class, Retryable: true, Rule: rule, Evidence: why}, tell: tell}
+}
+
+// forCeiling says that it was stopped for a ceiling.
+func (e *earlyStop) forCeiling() bool { return e != nil && e.tell != "" }
+
+// atCeiling concludes that the attempt was ended for a ceiling. That says nothing of the service; if it is the last one, it is worth trying later.
+func (j *judgement) atCeiling(e *earlyStop) {
+	j.verdict, j.message, j.tell = e.verdict, e.verdict.Evidence, e.tell
+	j.expired, j.code, j.stopCode = true, cmp.Or(j.code, 1), CodeTryLater
+}
+
+// exceeded is why an attempt was ended that used too much memory or disk.
+func exceeded(name string, x *supervise.Excess) *earlyStop {
+	value, limit := printable.Size(x.Value), printable.Size(x.Limit)
+	if x.Disk != "" {
+		return ceiling(verdict.Resources, "min-free-disk", fmt.Sprintf("%s was terminated: %s", name, lowDisk(x)),
+			fmt.Sprintf("You were stopped because only %s were free on the disk of %s, and %s must stay free. Remove what you have written there and do not need, and write less.",
+				value, x.Disk, limit))
+	}
+	var largest []string
+	for _, u := range x.Largest {
+		largest = append(largest, fmt.Sprintf("%s %s", u.Proc, printable.Size(u.Memory)))
+	}
+	return ceiling(verdict.Resources, "max-memory", fmt.Sprintf("%s used %s of memory (limit %s) and was terminated. Largest: %s", name, value, limit, strings.Join(largest, ", ")),
+		fmt.Sprintf("You were stopped, with all that you had started, because that used %s of memory, and the limit is %s. The largest processes were: %s. Go on in a way that needs less memory.",
+			value, limit, strings.Join(largest, ", ")))
+}
+
+// lowDisk says that there is less space on a disk than must stay free.
+func lowDisk(x *supervise.Excess) string {
+	return fmt.Sprintf("only %s are free on the disk of %s (limit %s)", printable.Size(x.Value), x.Disk, printable.Size(x.Limit))
+}
