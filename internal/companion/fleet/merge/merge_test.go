@@ -3,6 +3,7 @@ package merge_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/fleet/merge"
+	"github.com/belay-run/belay/internal/quota"
 )
 
 var noon = time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
@@ -53,8 +55,13 @@ func (m *machine) do(r *rand.Rand) {
 		default:
 			pass.Answered()
 		}
-	case n == 10:
+	case n == 10 && r.IntN(2) == 0:
 		g.Spend()
+	case n == 10:
+		change(func(s gate.State, now time.Time) gate.State {
+			s.Quota = s.Quota.Tell(now, now, m.name, []quota.Window{{Name: []string{"five_hour", "seven_day"}[r.IntN(2)], Used: r.Float64(), Resets: now.Add(time.Hour)}})
+			return s
+		})
 	case r.IntN(6) == 0:
 		change(func(s gate.State, now time.Time) gate.State { return s.Reset(now) })
 	case r.IntN(4) == 0:
@@ -99,6 +106,11 @@ func testStates(t *testing.T) {
 		} {
 			if !same {
 				t.Fatalf("seed %d: not so: %s\nbase %+v\na    %+v\nb    %+v\nboth %+v", seed, what, base, x, y, both)
+			}
+		}
+		for _, w := range slices.Concat(x.Quota, y.Quota) {
+			if i := slices.IndexFunc(both.Quota, func(o quota.Window) bool { return o.Name == w.Name }); i >= 0 && both.Quota[i].Told.Before(w.Told) {
+				t.Fatalf("seed %d: %+v counts, not %+v", seed, both.Quota, w)
 			}
 		}
 		if ends := both.Hold.Left(now); x.Hold.Live(now) && y.Hold.Live(now) && ends < min(x.Hold.Left(now), y.Hold.Left(now)) {
