@@ -26,6 +26,8 @@ type AttemptFailed struct {
 	Stderr  *Output
 	// Round is the number of the round, of so many, in which an agent is told at once that its work is not done; else 0.
 	Round, Of int
+	// Renewed says that the login of an agent was not accepted, but has been renewed meanwhile: the next attempt comes at once.
+	Renewed bool
 }
 
 // Waiting says that the next attempt comes at Until.

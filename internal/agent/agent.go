@@ -47,6 +47,8 @@ type Info struct {
 	Provider string
 	// Home is where the CLI keeps what it knows of its sessions.
 	Home string
+	// Login is the login that the call uses, where that is in a file.
+	Login StoredLogin
 	// Form is what the caller has asked the CLI to print.
 	Form Form
 	// ShowsWork says that the CLI, in that form, shows people on stderr what it does. Where it is made to print events instead, Belay

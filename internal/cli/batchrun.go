@@ -309,6 +309,10 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 		}
 	case belaytype.SessionGone:
 		job.Begun = batch.Restarted
+	case belaytype.AttemptFailed:
+		if e.Renewed {
+			r.view.once("login", message.LoginRenewed("task "+job.Task.ID))
+		}
 	case belaytype.AlertRaised:
 		r.view.say(message.Alert(e.Integration, e.Failures, e.Within))
 	case belaytype.ModelSubstitution:

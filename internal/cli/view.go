@@ -61,6 +61,9 @@ func (v *view) observe(e belaytype.Event) {
 		if e.Round > 0 {
 			v.say(fmt.Sprintf("%s; continuing, round %d of %d", e.Message, e.Round, e.Of))
 		}
+		if e.Renewed {
+			v.say(message.LoginRenewed(v.name))
+		}
 	case belaytype.Waiting:
 		v.wait(e)
 	case belaytype.AtGate:

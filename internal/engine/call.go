@@ -42,6 +42,8 @@ type call struct {
 	spending *spending
 	// models compares the model that works with the one that was asked for.
 	models *models
+	// login is that of an agent's CLI; nil if that is not in a file.
+	login *login
 }
 
 // traits is what the stages must know of a kind of command.

@@ -88,17 +88,19 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		}
 		f.recorder.line(n, j, d.wait.length, nil, false, nil)
 		f.errors = append(f.errors, j.message)
-		failed := belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()}
+		failed := belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr(), Renewed: d.renewed}
 		if d.round {
 			failed.Round, failed.Of = f.inv.checker.rounds, cand.call.runner.Check.Most()
 		}
 		cand.call.emit(failed)
 		f.putAside(j)
-		if d.round {
+		if !d.round {
+			cand.kind.repeat(j)
+		}
+		if d.round || d.renewed {
 			cand.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
 			continue
 		}
-		cand.kind.repeat(j)
 		if err := f.decider.await(n, j, d.wait); err != nil {
 			j.cutShort(cand.call, message.StoppedBetween, err)
 			j.recorded = true
@@ -143,6 +145,7 @@ func (cand *candidate) spentAtGate(waited time.Duration) *belaytype.MaxCostReach
 
 // admitted makes an attempt that was let in.
 func (cand *candidate) admitted(n int, ad admission) *judgement {
+	defer cand.call.login.begin(cand.call, cand.pace, n)()
 	if cause := context.Cause(cand.pace.ctx); cause != nil {
 		return judgeRefusal(cand.pace.cutShort(cand.call, cause))
 	}

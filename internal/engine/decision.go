@@ -18,6 +18,7 @@ import (
 type decision struct {
 	restart bool         // at once; it costs no retry
 	round   bool         // likewise: an agent was told that it is not done
+	renewed bool         // likewise: its login was not accepted, and has been renewed meanwhile
 	wait    wait         // before the next attempt
 	stop    *retry.Error // why there is no further attempt; nil for a success
 	over    bool         // there is no further attempt
@@ -39,6 +40,11 @@ func (d *decider) decide(j *judgement) decision {
 	if j.started() && d.ended() == nil && d.kind.restart(j) && d.pace.series.Restart() {
 		return decision{restart: true}
 	}
+	if d.renewed(j) {
+		d.count(j.verdict.Class)
+		d.call.login.tries++
+		return decision{renewed: true}
+	}
 	backoff, stop := d.next(j)
 	if cause := d.ended(); cause != nil && d.pace.mayRepeat() && j.verdict.Retryable && !j.timedOut && !errors.Is(cause, retry.ErrTotalTimeout) {
 		// It would have gone on but for the request to stop, which came as the attempt ended.
@@ -49,6 +55,12 @@ func (d *decider) decide(j *judgement) decision {
 	}
 	d.count(j.verdict.Class)
 	return decision{wait: d.newWait(j, backoff)}
+}
+
+// renewed reports whether an attempt is repeated at once because its login was renewed meanwhile, whatever the policy says of retries.
+func (d *decider) renewed(j *judgement) bool {
+	return d.call.login.wasRenewed(j.verdict.Class) && d.call.traits.kind == agentTurn && j.started() && j.noRepeat == nil && d.ended() == nil &&
+		d.mayStart() && d.kind.hindrance(j) == nil && d.pace.series.Restart()
 }
 
 // count counts an attempt that is followed by another.

@@ -142,6 +142,11 @@ func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless
 	return Stopped(name, why)
 }
 
+// LoginRenewed says why an agent is tried once more that could not log in.
+func LoginRenewed(name string) string {
+	return name + " could not log in, but the login has been renewed meanwhile; trying once more"
+}
+
 // Stopped says that a command was stopped, and why.
 func Stopped(name, why string) string { return fmt.Sprintf("stopped %s: %s", name, why) }
 

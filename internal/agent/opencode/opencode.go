@@ -75,6 +75,7 @@ func (p *Profile) Info() agent.Info {
 		Gate:      p.settings().gate(),
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), Name),
 		Home:      p.home,
+		Login:     p.settings().login(p.home),
 		Form:      p.form(),
 		Tested:    Descriptor.Tested,
 		Request:   p.request,
