@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -9,6 +10,9 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 )
+
+// refusedFlags are flags that are refused where they do nothing. As settings, which are meant for many commands, they are left out.
+var refusedFlags = []string{"require-model", "reserve", "max-memory"}
 
 // idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
 // all kinds of commands, so it is no mistake; but the user may count on what it does.
@@ -33,14 +37,14 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"resume-prompt", isAgent, message.NoEffectSessions()},
 		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
 		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
-		// As a flag it would have been refused.
 		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
 		{"reserve", unreserved == "", unreserved},
+		{"max-memory", r.Ceilings.Memory == s.MaxMemory, message.MemoryUntold()},
 		{"breaker-failures", gated, message.NoEffectWithout("gate")},
 		{"breaker-open", gated, message.NoEffectWithout("gate")},
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
-		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || f.name == "require-model" || f.name == "reserve") {
+		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || slices.Contains(refusedFlags, f.name)) {
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}

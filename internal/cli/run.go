@@ -275,7 +275,9 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, usage(message.Error("--require-model cannot be used here: "+message.ModelUntold("the command")),
 			message.AsIn("belay run --require-model -- claude -p hi --model opus"))
 	}
-	r.Ceilings = engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}
+	if r.Ceilings, err = ceilingsOf(s); err != nil {
+		return nil, err
+	}
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err

@@ -106,6 +106,7 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Pr
 	disregard := func() {}
 	cand.control.launching()
 	spec.Path, spec.Args, spec.Dir, spec.Env = path, l.args, c.command.Dir, l.env
+	c.watchCeilings(&spec)
 	spec.Stdin, spec.Stdout, spec.Stderr, spec.InMemory = stdin, l.stdout, l.stderr, l.inMemory
 	e.exit, err = c.runner.starter().Run(spec, func(p Process) {
 		e.process = p

@@ -149,6 +149,9 @@ func (cand *candidate) admitted(n int, ad admission) *judgement {
 	if cause := context.Cause(cand.pace.ctx); cause != nil {
 		return judgeRefusal(cand.pace.cutShort(cand.call, cause))
 	}
+	if refused := cand.call.diskRefusal(); refused != nil {
+		return judgeRefusal(refused)
+	}
 	l, t, err := cand.kind.prepare(n, ad)
 	if err != nil {
 		return judgeRefusal(unplanned(err))

@@ -3,10 +3,12 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -34,6 +36,40 @@ func (j *judgement) atCeiling(e *earlyStop) {
 	j.expired, j.code, j.stopCode = true, cmp.Or(j.code, 1), CodeTryLater
 }
 
+// watchCeilings has what is started watched.
+func (c *call) watchCeilings(spec *supervise.Spec) {
+	if spec.MaxMemory = c.runner.Ceilings.Memory; spec.MaxMemory > 0 {
+		spec.Using = c.live.using
+	}
+	if spec.MinFree = c.runner.Ceilings.FreeDisk; spec.MinFree > 0 {
+		spec.Disks = c.disks()
+	}
+}
+
+// disks are where a command writes: the directory that it works in, its home, and that of temporary files.
+func (c *call) disks() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = c.dir()
+	}
+	return []string{c.dir(), home, os.TempDir()}
+}
+
+// diskRefusal is why an attempt is not started: a disk has less free than must stay free; nil if none has.
+func (c *call) diskRefusal() *refusal {
+	limit := c.runner.Ceilings.FreeDisk
+	if limit <= 0 {
+		return nil
+	}
+	x := supervise.LowDisk(c.disks(), limit)
+	if x == nil {
+		return nil
+	}
+	why := fmt.Sprintf("%s was not started: %s", c.command.name(), lowDisk(x))
+	return &refusal{code: -1, stopCode: CodeTryLater, message: why, barred: true, stop: &retry.Error{Cause: retry.ErrPermanent},
+		verdict: verdict.Verdict{Class: verdict.Resources, Rule: RuleResources, Evidence: why, Sent: verdict.SentNo}}
+}
+
 // exceeded is why an attempt was ended that used too much memory or disk.
 func exceeded(name string, x *supervise.Excess) *earlyStop {
 	value, limit := printable.Size(x.Value), printable.Size(x.Limit)
@@ -44,7 +80,11 @@ func exceeded(name string, x *supervise.Excess) *earlyStop {
 	}
 	var largest []string
 	for _, u := range x.Largest {
-		largest = append(largest, fmt.Sprintf("%s %s", u.Proc, printable.Size(u.Memory)))
+		use := u.Proc.String()
+		if u.Memory > 0 { // else the system does not tell
+			use += " " + printable.Size(u.Memory)
+		}
+		largest = append(largest, use)
 	}
 	return ceiling(verdict.Resources, "max-memory", fmt.Sprintf("%s used %s of memory (limit %s) and was terminated. Largest: %s", name, value, limit, strings.Join(largest, ", ")),
 		fmt.Sprintf("You were stopped, with all that you had started, because that used %s of memory, and the limit is %s. The largest processes were: %s. Go on in a way that needs less memory.",

@@ -158,6 +158,8 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	ended := said.Excerpt()
 	f.Output = string(slices.Concat(ended.Head, ended.Tail))
 	switch code := e.exit.Code; {
+	case e.exit.Reason == supervise.Exceeded:
+		f.how, f.broken = "was ended: "+exceeded("it", e.exit.Excess).verdict.Evidence, true
 	case e.exit.Reason == supervise.Deadline:
 		f.how, f.broken = "did not end within "+printable.Span(limit), true
 	case e.exit.Signal != 0:

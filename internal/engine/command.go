@@ -94,6 +94,9 @@ func (r *Runner) check(c *command, env []string) error {
 	if r.RequireModel != "" && !TellsModel(r.profile()) {
 		return &belaytype.UsageError{Err: message.Error(message.ModelUntold(c.name()))}
 	}
+	if r.Ceilings.Memory > 0 && !supervise.MemoryLimits() {
+		return &belaytype.UsageError{Err: message.Error(message.MemoryUntold())}
+	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)
 		switch {

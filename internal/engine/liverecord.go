@@ -74,7 +74,7 @@ func (l *liveRecord) update(state string, attempt int, reason string, until time
 	l.change(func(rec *supervise.Record) {
 		if rec.Attempt != attempt { // whose session is not known yet
 			rec.Session, rec.Home, rec.Since = "", "", time.Time{}
-			rec.Activity = ""
+			rec.Activity, rec.Memory = "", 0
 		}
 		rec.State, rec.Attempt, rec.Reason, rec.Until = state, attempt, reason, until
 	})
@@ -124,6 +124,16 @@ func (l *liveRecord) progress(activity string, used verdict.Usage) {
 			l.write()
 		}
 	})
+}
+
+// using says how much memory the processes of the present attempt use.
+func (l *liveRecord) using(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rec != nil && max(bytes-l.rec.Memory, l.rec.Memory-bytes) > l.rec.Memory/20 {
+		l.rec.Memory = bytes
+		l.write()
+	}
 }
 
 func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -159,6 +159,9 @@ func StoppedBetween(why string) string { return "stopped before the next attempt
 // StoppedInCheck says why a check was not let finish.
 func StoppedInCheck(why string) string { return "stopped during the check: " + why }
 
+// MemoryUntold says why the memory of a command cannot be limited.
+func MemoryUntold() string { return "this system does not tell how much memory other processes use" }
+
 // NoCheck says why what a command does cannot be checked.
 func NoCheck(name string) string {
 	return fmt.Sprintf("there is no answer to check: %s works for a person, or in a conversation", name)

@@ -39,6 +39,9 @@ type Exit struct {
 	CPU      time.Duration // used by it and by the children it waited for
 
 	Excess *Excess // Exceeded only
+	// Peak is the most memory that the command, or one of the descendants that were waited for, has had: of the largest of them alone. TreePeak is that of all of
+	// them together, as far as it was seen, and 0 if there was no Spec.MaxMemory. Both are in bytes; 0 means that it is not known.
+	Peak, TreePeak int64
 
 	// Left are descendants that still run. After an exit by itself they are left alone ([Process.EndTree] ends
 	// them); after a stop they are those that could not be ended.

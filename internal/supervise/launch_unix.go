@@ -173,7 +173,7 @@ func (p *Process) reap() {
 func (p *Process) take(ws syscall.WaitStatus, ru *syscall.Rusage, err error) {
 	p.handle.reaped = true
 	p.status = waitStatus{ws, err != nil}
-	p.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+	p.cpu, p.maxRSS = time.Duration(ru.Utime.Nano()+ru.Stime.Nano()), int64(ru.Maxrss)*maxRSSUnit
 }
 
 // ask sends a signal of the ladder. A stopped process is continued: it could not handle the signal otherwise.

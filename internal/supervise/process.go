@@ -93,6 +93,19 @@ func (p *Process) watch() Reason {
 			p.climb(p.spec.Ladder)
 			return reason
 		}
+		if p.gauge != nil {
+			excess, next := p.gauge.look(now)
+			switch {
+			case p.ended():
+				return Exited
+			case excess != nil:
+				p.excess = excess
+				p.climb(p.spec.Ladder.within(excessGrace))
+				return Exceeded
+			case wait == 0 || next < wait:
+				wait = next
+			}
+		}
 		var due <-chan time.Time
 		if nextCheck = (time.Time{}); wait > 0 {
 			wait = min(wait, tick)
@@ -117,6 +130,12 @@ func (p *Process) climb(ladder Ladder) {
 	p.remember()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var looks <-chan time.Time // of a tree that takes too much: it may take ever more
+	if p.excess != nil {
+		ticker := time.NewTicker(2 * minLook)
+		defer ticker.Stop()
+		looks = ticker.C
+	}
 	for {
 		if len(ladder) == 0 {
 			p.forced = true
@@ -129,13 +148,20 @@ func (p *Process) climb(ladder Ladder) {
 			}
 			timer.Reset(wait)
 		}
-		select {
-		case <-p.exited:
-			return
-		case ladder = <-p.stops:
-		case <-timer.C:
-			if len(ladder) > 0 {
-				ladder = ladder[1:]
+		for due := false; !due; {
+			select {
+			case <-p.exited:
+				return
+			case ladder = <-p.stops:
+				due = true
+			case <-looks:
+				if due = len(ladder) > 0 && p.gauge.beyond(); due {
+					ladder = nil
+				}
+			case <-timer.C:
+				if due = true; len(ladder) > 0 {
+					ladder = ladder[1:]
+				}
 			}
 		}
 	}
@@ -147,7 +173,10 @@ func (p *Process) conclude() Exit {
 	if p.watched != nil {
 		<-p.watched
 	}
-	exit := Exit{Reason: p.reason, Started: p.start, Duration: time.Since(p.start)}
+	exit := Exit{Reason: p.reason, Started: p.start, Duration: time.Since(p.start), Excess: p.excess}
+	if p.gauge != nil {
+		exit.TreePeak = p.gauge.peak
+	}
 	stopped := p.reason != Exited
 	if stopped {
 		p.startPumps() // what is ended now may have something to say
@@ -155,7 +184,7 @@ func (p *Process) conclude() Exit {
 	}
 	p.treeOver.Store(true)
 	p.reap()
-	exit.Code, exit.Signal, exit.CPU = p.status.code(), p.status.signal(), p.cpu
+	exit.Code, exit.Signal, exit.CPU, exit.Peak = p.status.code(), p.status.signal(), p.cpu, p.maxRSS
 	p.term.release(p, stopped || exit.Signal != 0)
 	held := p.drain()
 	if !stopped && !p.alone {

@@ -52,6 +52,8 @@ type Record struct {
 	Activity string   `json:"activity,omitempty"`
 	Tokens   int64    `json:"tokens,omitempty"`
 	CostUSD  *float64 `json:"cost_usd,omitempty"`
+	// Memory is how many bytes the processes of the run use, where that has a limit; it is written when it has changed by a twentieth.
+	Memory int64 `json:"memory_bytes,omitempty"`
 	// Name and Tags are the labels of the run, Project is the directory that its work belongs to, and Parent the run that it was
 	// started in.
 	Name    string            `json:"name,omitempty"`

@@ -79,6 +79,8 @@ type Spec struct {
 	// limit. A library finds of the tree what it finds of it when it stops it.
 	MaxMemory, MinFree int64
 	Disks              []string
+	// Using, if not nil, is told how much memory the tree uses: once a second at most, and only if there is a MaxMemory.
+	Using func(bytes int64)
 
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
@@ -108,7 +110,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if p.pidfd < 0 {
 		p.startPumps()
 	}
-	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 {
+	if p.gauge = newGauge(p); spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || p.gauge != nil {
 		p.watchOnce.Do(p.startWatch)
 	}
 	if started != nil {
@@ -158,6 +160,8 @@ type Process struct {
 	watched   chan struct{}
 	stops     chan Ladder
 	reason    Reason    // set by the watch
+	gauge     *gauge    // the watch's; nil if there is no ceiling
+	excess    *Excess   // set by the watch, with Exceeded
 	forced    bool      // it had to be killed, so the rest of the tree is killed at once
 	term      *terminal // Foreground only
 
@@ -168,6 +172,7 @@ type Process struct {
 	exited chan struct{} // the root has ended
 	status waitStatus    // set when it is reaped, as are the two below
 	cpu    time.Duration
+	maxRSS int64
 	alone  bool // Own: nothing else was left when the root had been reaped
 
 	ordinal      int               // Own: its place in the order in which roots have ended; math.MaxInt before that

@@ -14,6 +14,7 @@ const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA
 	fionread   = 0x4004667f // FIONREAD, which the unix package does not name here
+	maxRSSUnit = 1
 )
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {

@@ -14,6 +14,7 @@ const (
 	getTermios = unix.TCGETS
 	setTermios = unix.TCSETS
 	fionread   = unix.TIOCINQ
+	maxRSSUnit = 1024
 )
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {

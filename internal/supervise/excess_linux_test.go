@@ -1,0 +1,175 @@
+package supervise_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/test/must"
+)
+
+const mb = 1 << 20
+
+// touch has so many bytes of memory of its own.
+func touch(size int) []byte {
+	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < len(b); i += os.Getpagesize() {
+		b[i] = 1
+	}
+	return b
+}
+
+// touchShared maps all of a file.
+func touchShared(f *os.File, size int) {
+	b, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < len(b); i += os.Getpagesize() {
+		b[i] = 1
+	}
+}
+
+func init() {
+	// hold has so many MB, or that of a file that it inherits, and then so many KB more each tenth of a second.
+	helpers["hold"] = func(args []string) {
+		size, _ := strconv.Atoi(args[0])
+		if more, _ := strconv.Atoi(args[1]); args[2] == "shared" {
+			touchShared(os.NewFile(3, "shared"), size*mb)
+		} else {
+			touch(max(size*mb, 1))
+			for more > 0 {
+				time.Sleep(100 * time.Millisecond)
+				touch(more << 10)
+			}
+		}
+		time.Sleep(testTimeout)
+	}
+	// grow is a tree of 30 processes that grows by 50 MB a second, in one of several ways.
+	helpers["grow"] = func(args []string) {
+		start := func(files []*os.File, args ...string) {
+			cmd := exec.Command("/proc/self/exe", args...)
+			cmd.Env, cmd.ExtraFiles = append(os.Environ(), helperVar+"=hold"), files
+			if err := cmd.Start(); err != nil {
+				panic(err)
+			}
+		}
+		switch args[0] {
+		case "Forks":
+			for range 100 {
+				start(nil, "5", "0", "")
+				time.Sleep(100 * time.Millisecond)
+			}
+		case "Mmap":
+			for range 29 {
+				start(nil, "0", strconv.Itoa(5<<10/29), "")
+			}
+		case "Threads", "Shared", "SharedOnly":
+			var files []*os.File
+			size, shared := 0, ""
+			if args[0] != "Threads" {
+				fd, err := unix.MemfdCreate("shared", 0)
+				if err != nil {
+					panic(err)
+				}
+				f := os.NewFile(uintptr(fd), "shared")
+				f.Truncate(100 * mb)
+				files, size, shared = []*os.File{f}, 100, "shared"
+			}
+			for range 29 {
+				start(files, strconv.Itoa(size), "0", shared)
+			}
+			if args[0] == "SharedOnly" {
+				time.Sleep(2 * time.Second)
+				os.Exit(0)
+			}
+			for range 5 {
+				go func() {
+					runtime.LockOSThread()
+					for {
+						time.Sleep(100 * time.Millisecond)
+						touch(mb)
+					}
+				}()
+			}
+		}
+		time.Sleep(testTimeout)
+	}
+}
+
+// A tree that grows past its limit is ended before it has half as much again, whatever it grows by; memory that its processes share counts once.
+func TestMaxMemory(t *testing.T) {
+	const limit = 300 * mb
+	for _, how := range []string{"Forks", "Threads", "Mmap", "Shared", "SharedOnly"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			cmd := helper("grow", how)
+			spec := supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, MaxMemory: limit}
+			var told, peak, past atomic.Int64
+			spec.Using = func(bytes int64) { told.Store(bytes) }
+			ended := make(chan struct{})
+			sampled := make(chan struct{})
+			go func() { // what Belay does not see
+				defer close(sampled)
+				for {
+					select {
+					case <-ended:
+						return
+					case <-time.After(200 * time.Millisecond):
+					}
+					var sum int64
+					for _, pid := range carriers(spec.RunID) {
+						data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+						_, rest, _ := bytes.Cut(data, []byte("\nPss:"))
+						if f := bytes.Fields(rest); len(f) > 0 {
+							kib, _ := strconv.ParseInt(string(f[0]), 10, 64)
+							sum += kib << 10
+						}
+					}
+					if peak.Store(max(sum, peak.Load())); sum > limit {
+						past.CompareAndSwap(0, time.Now().UnixNano())
+					}
+				}
+			}()
+			exit := run(t, spec, nil)
+			over := time.Now()
+			close(ended)
+			<-sampled
+			if how == "SharedOnly" {
+				if exit.Reason != supervise.Exited || exit.TreePeak < 100*mb || exit.TreePeak > limit || exit.Peak < 10*mb {
+					t.Errorf("%+v", exit)
+				}
+				for _, pid := range carriers(spec.RunID) { // it has left them
+					p, err := os.FindProcess(pid)
+					must.OK(t, err)
+					p.Kill()
+				}
+				return
+			}
+			if x := exit.Excess; exit.Reason != supervise.Exceeded || x == nil || x.Value <= limit || x.Limit != limit || len(x.Largest) != 3 || x.Largest[0].Memory < x.Largest[2].Memory {
+				t.Fatalf("%+v %+v", exit, x)
+			}
+			noneLeft(t, spec.RunID)
+			if told.Load() == 0 || exit.TreePeak < exit.Excess.Value || max(peak.Load(), exit.TreePeak) >= limit*3/2 {
+				t.Errorf("told %d MB, peak %d MB, seen from outside %d MB", told.Load()/mb, exit.TreePeak/mb, peak.Load()/mb)
+			}
+			since := time.Duration(0)
+			if past.Load() > 0 {
+				since = over.Sub(time.Unix(0, past.Load()))
+			}
+			t.Logf("ended %v after the limit was seen from outside, at %d MB; peak %d MB, from outside %d MB", since.Round(time.Millisecond), exit.Excess.Value/mb, exit.TreePeak/mb, peak.Load()/mb)
+		})
+	}
+}
