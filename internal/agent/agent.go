@@ -273,6 +273,8 @@ type Account struct {
 	Requests int
 	// Unseen is how many retries inside the CLI there must have been that it did not tell of.
 	Unseen int
+	// Quota is what the attempt has told of the limits of its account that no line has told: on its record, at the end. See [LineInfo].
+	Quota []quota.Window
 	// Misunderstood says that the CLI did not take one of the options that were added for us.
 	Misunderstood bool
 }

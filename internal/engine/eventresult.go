@@ -31,6 +31,10 @@ func (t *eventLog) account() agent.Account {
 		a := t.follower.Account()
 		a.Model = cmp.Or(t.substitution.Used, a.Model)
 		t.ended = &a
+		if a.Quota != nil {
+			t.call.tellQuota(a.Quota)
+			t.call.report(agent.LineInfo{Delivered: true, Quota: a.Quota}, t.sessions.soFar(a.Priced()))
+		}
 	}
 	return *t.ended
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,11 +100,12 @@ func TestQuota_Told(t *testing.T) {
 				filled = append(filled, a.Filled.Used)
 			}
 		}
-		script(r, steps(0, event(0.1), event(0.1), enginetest.Wait(2*time.Second), event(0.3), enginetest.Line(enginetest.Event{Text: "hi"})))
+		atEnd, _ := json.Marshal(agent.Account{Quota: toldOf(0.4)}) // which is what a record tells
+		script(r, steps(0, event(0.1), event(0.1), enginetest.Wait(2*time.Second), event(0.3), enginetest.Line(enginetest.Event{Text: "hi", Account: atEnd})))
 		res, err := r.Run(t.Context(), claude)
 		must.OK(t, err)
 		s, _ := r.Shared.Load("api")
-		if len(s.Quota) != 1 || s.Quota[0].Used != 0.3 || s.Quota[0].By != res.ID || writes.n != 2 || len(filled) != 3 {
+		if len(s.Quota) != 1 || s.Quota[0].Used != 0.4 || s.Quota[0].By != res.ID || writes.n != 3 || len(filled) != 4 {
 			t.Errorf("%+v after %d writes, told %v", s.Quota, writes.n, filled)
 		}
 	})

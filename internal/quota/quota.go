@@ -82,9 +82,10 @@ func (w *Window) Known(now time.Time) bool {
 	return fresh && now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
 }
 
-// valid reports whether a window can be what a service has told.
+// valid reports whether a window can be what a service has told. Its name is one word.
 func (w *Window) valid() bool {
-	return w.Name != "" && len(w.Name) <= 64 && w.Used >= 0 && w.Used <= 1000 // which NaN is not
+	word := !strings.ContainsFunc(w.Name, func(r rune) bool { return r <= ' ' || r > '~' })
+	return w.Name != "" && word && len(w.Name)+len(w.Model) <= 128 && w.Used >= 0 && w.Used <= 1000 // which NaN is not
 }
 
 // Quota is what is known of the windows of one account, by name.
@@ -100,11 +101,14 @@ func (q Quota) At(now time.Time) Quota {
 	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.valid() || !w.Known(now) })
 }
 
-// Tell adds, at now, what a run was told at a time, which may be a while ago.
+// Tell adds, at now, what a run was told at a time, which may be a while ago. News that say when they were told themselves are not newer than that.
 func (q Quota) Tell(now, at time.Time, by string, news []Window) Quota {
 	told := slices.Clone(news)
 	for i := range told {
-		told[i].Told, told[i].By, told[i].Trail = at, by, nil
+		if w := &told[i]; w.Told.IsZero() || w.Told.After(at) {
+			w.Told = at
+		}
+		told[i].By, told[i].Trail = by, nil
 	}
 	return Merge(q.At(now), Quota(told).At(now))
 }

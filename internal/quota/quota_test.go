@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -70,6 +71,8 @@ func TestQuota_At(t *testing.T) {
 		"less than nothing":       {with(func(w *Window) { w.Used = -0.1 }), false},
 		"absurd":                  {with(func(w *Window) { w.Used = 1e300 }), false},
 		"nameless":                {with(func(w *Window) { w.Name = "" }), false},
+		"a name of two lines":     {with(func(w *Window) { w.Name = "five\nhour" }), false},
+		"a model without end":     {with(func(w *Window) { w.Model = strings.Repeat("opus", 1000) }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if q := (Quota{c.w}); q.Known(noon) != c.known || (len(q.At(noon)) == 1) != c.known {
@@ -79,6 +82,22 @@ func TestQuota_At(t *testing.T) {
 				t.Errorf("reached: %+v", reached)
 			}
 		})
+	}
+}
+
+// What a record has told a while ago is not newer than what was told since, and nothing was told after it was read.
+func TestTell_FromARecord(t *testing.T) {
+	told := func(used float64, at time.Time) []Window {
+		news := fiveHour(used, noon.Add(time.Hour))
+		news[0].Told = at
+		return news
+	}
+	q := Quota{}.Tell(noon, noon.Add(-time.Minute), "a", fiveHour(0.5, noon.Add(time.Hour)))
+	if q = q.Tell(noon, noon, "b", told(0.2, noon.Add(-2*time.Minute))); q[0].By != "a" || q[0].Used != 0.5 {
+		t.Errorf("older news: %+v", q)
+	}
+	if q = q.Tell(noon, noon, "b", told(0.6, noon.Add(2*time.Hour))); q[0].By != "b" || !q[0].Told.Equal(noon) {
+		t.Errorf("from the future: %+v", q)
 	}
 }
 

@@ -40,6 +40,7 @@ func (f *follower) Account() agent.Account {
 	a.Active, a.Unseen = f.Active && !f.reviews, f.unseen
 	r, ok := f.rollout()
 	if ok {
+		a.Quota = f.limits()
 		a.Usage, a.Version, a.Model = r.calls.Usage(), cmp.Or(r.version, a.Version), r.model
 		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), r.calls.Cost(f.prices)
 	}

@@ -74,7 +74,10 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.Models = agent.ModelUse{Begun: m[2], Used: m[4]}
 	}
 	info = f.Info(info)
-	info.Turn, info.Continues = turn, f.continues
+	info.Turn, info.Continues, info.Quota = turn, f.continues, f.limits()
+	for _, r := range f.records {
+		r.sum.limits = nil
+	}
 	info.Activity.Tool = shortName(info.Activity.Tool)
 	if info.Begun.Tool != "" {
 		info.Begun.Tool, info.Said, f.aside = shortName(info.Begun.Tool), agent.ShortArgument(f.aside), ""

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -72,7 +73,8 @@ type record struct {
 			Total tokens `json:"total_token_usage"`
 			Last  tokens `json:"last_token_usage"`
 		} `json:"info"`
-		Error *struct {
+		Limits json.RawMessage `json:"rate_limits"`
+		Error  *struct {
 			Info json.RawMessage `json:"codex_error_info"`
 		} `json:"error"`
 	} `json:"payload"`
@@ -97,6 +99,7 @@ type rolloutSum struct {
 	last             tokens // the sum that the event before told; each can come several times
 	model            string
 	failure          json.RawMessage
+	limits           quota.Quota // what the counts tell of them, until that was told
 }
 
 func (s *rolloutSum) take(line []byte) {
@@ -105,6 +108,9 @@ func (s *rolloutSum) take(line []byte) {
 		return
 	}
 	ours := !s.before && !rec.Timestamp.Before(s.since)
+	if rec.Payload.Type == "token_count" && ours {
+		s.limits = quota.Merge(s.limits, windows(rec.Payload.Limits, rec.Timestamp))
+	}
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
 		s.requests = append(s.requests, s.call(payload.Usage))
@@ -211,7 +217,7 @@ func (r *rolloutReader) read() error {
 	agent.WholeLines(f, maxRecord, func(line []byte, size int64) {
 		r.sum.before = r.at < r.from
 		r.at += size
-		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
+		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte(`"rate_limits"`)) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
 			r.sum.take(line)
 		}
 	})
