@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -199,6 +200,15 @@ func TestPage(t *testing.T) {
 	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "alert", "event": "raised", "profile": hostile, "error": hostile, "detail": map[string]any{"failures": 5, "within_s": 600}})
 	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "audit", "event": "gate_hold", "gate": hostile, "status": "success", "detail": map[string]any{"reason": hostile}})
 
+	quota, err := json.Marshal(map[string]any{"v": 1, "key": hostile + strings.Repeat("x", 300), "state": map[string]any{"quota": []map[string]any{
+		{"name": "five_hour", "used": 0.84, "resets": at(-time.Hour), "told": at(0), "trail": []map[string]any{{"at": at(time.Hour), "used": 0.5}}}, {"name": hostile[:8] + strings.Repeat("W", 56), "used": 999, "resets": at(-time.Hour), "told": at(0)}}}})
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(w.dir, "state", "gates"), 0o700), os.WriteFile(filepath.Join(w.dir, "state", "gates", "x.json"), quota, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	tasks := filepath.Join(w.dir, "tasks.txt")
 	if err := os.WriteFile(tasks, []byte("one\ntwo\n<script>window.pwned=1</script>\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -242,7 +252,9 @@ func TestPage(t *testing.T) {
 	if where := value("location.href"); strings.Contains(where, "token") {
 		t.Errorf("the token is still in the address: %s", where)
 	}
-	says("Nothing is running")
+	for _, text := range []string{"Nothing is running", "five_hour", "84 % used", "forecast: full at about "} {
+		says(text)
+	}
 
 	// Live, without a reload: a mark that is set now is still there at the end. That the server tells of it within a second is asserted by
 	// TestFeed_TellsWithinASecond, in fake time; here it is only logged. Cancelled by a button.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -67,7 +68,7 @@ func followBatch(ctx context.Context, std stdio.Streams, st *batch.Status, path 
 	}
 	for st.Holder != nil {
 		if asJSON {
-			if err := term.JSON(std.Out, st); err != nil {
+			if err := showBatchStatus(std, st, true); err != nil {
 				return nil, err
 			}
 		}
@@ -87,8 +88,15 @@ func followBatch(ctx context.Context, std stdio.Streams, st *batch.Status, path 
 
 func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 	w := std.Out
+	limits := []overview.Limit{}
+	if s, err := openState(); err == nil {
+		limits, _ = overview.Limits(s) // without them, the batch is still shown
+	}
 	if asJSON {
-		return term.JSON(w, st)
+		return term.JSON(w, struct {
+			*batch.Status
+			Limits []overview.Limit `json:"limits"`
+		}{st, limits})
 	}
 	if st.Holder != nil {
 		term.Line(w, fmt.Sprintf("running: process %d on %s, started %s", st.Holder.PID, st.Holder.Host, st.Holder.Started.Local().Format("2006-01-02 15:04:05")))
@@ -96,6 +104,9 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 		term.Line(w, "not running")
 	}
 	term.Line(w, batchLine{Progress: st.Progress}.String())
+	for _, l := range limits {
+		term.Line(w, l.Line(time.Now()))
+	}
 	var rows [][]term.Piece
 	for _, t := range st.Tasks {
 		doing := t.Doing

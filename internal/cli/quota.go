@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/message"
@@ -38,11 +40,12 @@ A forecast is where the window leads if it is used as in the last hour. Details:
 		case len(list) == 0:
 			return term.Line(cmd.OutOrStdout(), "no agent has told of its limits yet. claude with a subscription and codex do, when they run under belay")
 		}
+		now := time.Now()
 		var rows [][]term.Piece
 		var bars []term.Bar
 		for _, l := range list {
 			bars = append(bars, term.Bar{Length: 1, Full: l.Used, Style: l.Style(), Rest: term.Faint})
-			rows = append(rows, term.Cells(l.Account, l.Window, term.Styled(l.Style(), l.Percent()), message.TimeOfDay(l.Resets.Time), l.Leads()))
+			rows = append(rows, term.Cells(l.Account, l.Window, term.Styled(l.Style(), l.Percent()), message.TimeOfDay(l.Resets.Time, now), l.Leads(now)))
 		}
 		return term.Table(cmd.OutOrStdout(), limitTable(bars), rows)
 	}

@@ -30,5 +30,9 @@ func TestLimits(t *testing.T) {
 	if strings.Count(got.stdout, "\n") != 2 {
 		t.Error(got.stdout)
 	}
+	write(t, "tasks.txt", "one\n", 0o600)
+	belay(t, "batch", "tasks.txt", "-o", "done.jsonl", "--", "true").ends(0)
+	belay(t, "batch", "status", "done.jsonl").ends(0).prints("\nclaude/api: five_hour 84% used, resets ", " (forecast: full at about ", "\nclaude/api: seven_day 17% used")
+	belay(t, "batch", "status", "--json", "done.jsonl").ends(0).prints(`"failures":[],"limits":[{"account":"claude/api",`)
 	belay(t, "gates").ends(0).prints("all gates are healthy")
 }

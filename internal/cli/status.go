@@ -10,10 +10,15 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -24,6 +29,7 @@ import (
 type status struct {
 	name  string
 	begun time.Time
+	gates *gate.Files // which know of the limits of accounts; nil if they cannot be had
 
 	mu       sync.Mutex
 	told     bool      // it has told what it does
@@ -48,7 +54,7 @@ func (s *status) follow(a engine.Activity) {
 func (s *status) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used}, nil
+	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used, Gate: s.now.Gate}, nil
 }
 
 // rename says that another agent works now.
@@ -61,9 +67,10 @@ func (s *status) rename(name string) {
 // minDoing is how many columns are left for what an agent does before other parts of the line give way.
 const minDoing = 16
 
-// inPlace is the line on a terminal: claude 1:24 · Bash npm test · 12k in, 3k out · $0.12. What does not fit of what the agent does is cut,
-// and if there is next to no room for that, tokens and cost give way.
+// inPlace is the line on a terminal: claude 1:24 · Bash npm test · 12k in, 3k out · $0.12 · five_hour 84% used, resets 14:00. What does not fit of
+// what the agent does is cut, and if there is next to no room for that, tokens, limit and cost give way.
 func (s *status) inPlace(columns int) string {
+	limit, short := s.limit()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	separator, mark := " · ", "…"
@@ -71,22 +78,20 @@ func (s *status) inPlace(columns int) string {
 		separator, mark = " | ", "..."
 	}
 	doing := printable.Line(s.doing(true))
-	parts := []string{s.name + " " + term.Elapsed(time.Since(s.begun)), "", tokensText(s.now.Used), costText(s.now.Used)}
-	for {
+	parts := []string{s.name + " " + term.Elapsed(time.Since(s.begun)), "", tokensText(s.now.Used), costText(s.now.Used), limit}
+	for _, gives := range []int{2, 4, 4, 3, 1} {
 		room := columns
 		for _, part := range parts {
 			if part != "" {
 				room -= printable.Width(part) + printable.Width(separator)
 			}
 		}
-		if room >= min(minDoing, printable.Width(doing)) || parts[2] == "" && parts[3] == "" {
+		if room >= min(minDoing, printable.Width(doing)) || gives == 1 {
 			parts[1] = printable.CutEnd(doing, max(room, 0), mark)
 			break
 		}
-		if parts[2] != "" {
-			parts[2] = ""
-		} else {
-			parts[3] = ""
+		if parts[gives] = ""; gives == 4 {
+			parts[4], short = short, ""
 		}
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
@@ -95,6 +100,7 @@ func (s *status) inPlace(columns int) string {
 // plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool. It is empty if
 // another line has just told what the agent does.
 func (s *status) plain() string {
+	limit, _ := s.limit()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.shown) < term.Beat {
@@ -107,7 +113,32 @@ func (s *status) plain() string {
 	if cost := costText(s.now.Used); cost != "" {
 		parts = append(parts, cost)
 	}
+	if limit != "" {
+		parts = append(parts, limit)
+	}
 	return message.StillDoing(s.name, time.Since(s.begun), parts)
+}
+
+// limit says how full the fullest window of the account is, with the forecast if that is worse, and the same in fewer words. Both are empty if that
+// is not known, or not more than half.
+func (s *status) limit() (text, short string) {
+	s.mu.Lock()
+	key := s.now.Gate
+	s.mu.Unlock()
+	if key == "" || s.gates == nil {
+		return "", ""
+	}
+	known, _ := s.gates.Load(key) // the run itself says what is wrong with its gate
+	now := wallclock.Now()
+	w := known.Quota.Fullest(now, "") // all models fall under it
+	if w == nil || w.Used <= 0.5 {
+		return "", ""
+	}
+	l := overview.LimitsOf([]gate.Entry{{State: gate.State{Quota: quota.Quota{*w}}}}, now)[0]
+	if text, short = l.Words(now), l.Short(now); l.Forecast == nil || l.Forecast.Full == nil {
+		text = short
+	}
+	return text, short
 }
 
 // doing says in a few words what the agent does.
@@ -204,6 +235,9 @@ func (v *view) watch(r *engine.Runner, c *belaytype.Command) {
 		return
 	}
 	v.status = newStatus(v.name)
+	if dir, err := state.DefaultDir(); err == nil {
+		v.status.gates = (&state.State{Dir: dir}).Gates()
+	}
 	r.Follow = func(a engine.Activity) {
 		v.status.follow(a)
 		if a.Begun {

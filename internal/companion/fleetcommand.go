@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -204,7 +205,15 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 			rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
 		}
 		none := fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text)
-		return fleetList(from, args, list, none, machineTable, rows)
+		_, limits, err := fleetGates(ctx, s, nil)
+		if err = errors.Join(err, fleetList(from, args, list, none, machineTable, rows)); err != nil || args.on("json") || len(limits) == 0 {
+			return err
+		}
+		lines := []string{""}
+		for _, l := range limits {
+			lines = append(lines, l.Line(time.Now()))
+		}
+		return term.Text(from.Out, strings.Join(lines, "\n")+"\n")
 	})
 }
 

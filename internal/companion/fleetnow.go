@@ -91,22 +91,24 @@ func fleetPsCommand(ctx context.Context, from caller, args *arguments) (int, err
 	})
 }
 
-// fleetGates are the gates that are not healthy, with the runs that wait at them.
-func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overview.Gate, error) {
+// fleetGates are the gates that are not healthy, with the runs that wait at them, and what is known of the limits of accounts.
+func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overview.Gate, []overview.Limit, error) {
 	ahead, err := s.Ahead(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	states, err := s.Gates(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	list := []overview.Gate{}
+	list, now := []overview.Gate{}, time.Now()
+	var entries []gate.Entry
 	for _, key := range slices.Sorted(maps.Keys(states)) {
 		// Its times are those of this machine's clock.
 		g := overview.Gate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
+		entries = append(entries, g.Entry)
 		g.State.Quota = nil // which keeps nobody out
-		if !g.State.Healthy(time.Now()) {
+		if !g.State.Healthy(now) {
 			list = append(list, g)
 		}
 	}
@@ -116,7 +118,7 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overvie
 	}
 	return overview.WithWaiters(list, records, func(i int) overview.Waiter {
 		return overview.Waiter{ID: runs[i].ID, PID: runs[i].PID, Command: runs[i].Command, Machine: runs[i].Machine}
-	}), nil
+	}), overview.LimitsOf(entries, now), nil
 }
 
 // fleetGateTable is the table of belay gates.
@@ -126,7 +128,7 @@ var fleetGateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, 
 // fleetGatesCommand is belay gates --fleet.
 func fleetGatesCommand(ctx context.Context, from caller, args *arguments) (int, error) {
 	return runsInFleet(ctx, from, args, func(s *store.Store, runs []fleetRun) error {
-		gates, err := fleetGates(ctx, s, runs)
+		gates, _, err := fleetGates(ctx, s, runs)
 		if err != nil {
 			return err
 		}

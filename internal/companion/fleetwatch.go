@@ -106,7 +106,7 @@ func (w *fleetWatch) look(ctx context.Context) {
 }
 
 func nothingRuns() view.Now {
-	return view.Now{Runs: []view.Run{}, Ended: []spool.Header{}, Gates: []view.Gate{}, Budgets: []overview.Budget{}, Fleet: true}
+	return view.Now{Runs: []view.Run{}, Ended: []spool.Header{}, Gates: []view.Gate{}, Budgets: []overview.Budget{}, Limits: []overview.Limit{}, Fleet: true}
 }
 
 func (w *fleetWatch) ask(ctx context.Context) (now view.Now, stamp string, err error) {
@@ -115,7 +115,7 @@ func (w *fleetWatch) ask(ctx context.Context) (now view.Now, stamp string, err e
 	if err != nil {
 		return now, "", err
 	}
-	gates, err := fleetGates(ctx, w.store, runs)
+	gates, limits, err := fleetGates(ctx, w.store, runs)
 	if err != nil {
 		return now, "", err
 	}
@@ -126,6 +126,7 @@ func (w *fleetWatch) ask(ctx context.Context) (now view.Now, stamp string, err e
 	for _, r := range runs {
 		now.Runs = append(now.Runs, view.NewRun(r.Record, r.PID, r.Machine))
 	}
+	now.Limits = limits
 	for _, g := range gates {
 		now.Gates = append(now.Gates, view.NewGate(g))
 	}

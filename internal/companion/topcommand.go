@@ -103,12 +103,13 @@ type topSource struct {
 	panicked any
 }
 
-// topJSON is a snapshot for programs. Runs, gates and budgets are as belay ps, gates and budget print them. Fields are only ever added.
+// topJSON is a snapshot for programs. Runs, gates, budgets and limits are as belay ps, gates, budget and limits print them. Fields are only ever added.
 type topJSON struct {
 	Timestamp journal.Time      `json:"timestamp"`
 	Runs      []any             `json:"runs"`
 	Gates     []overview.Gate   `json:"gates"`
 	Budgets   []overview.Budget `json:"budgets"`
+	Limits    []overview.Limit  `json:"limits"`
 	Today     top.Spend         `json:"today"`
 }
 
@@ -130,6 +131,9 @@ func (t *topSource) json() (topJSON, error) {
 	if s.Budgets, err = t.view.Budgets(); err != nil {
 		return s, err
 	}
+	if s.Limits, err = overview.Limits(t.view.State); err != nil {
+		return s, err
+	}
 	s.Today, err = t.today(now)
 	return s, err
 }
@@ -148,6 +152,7 @@ func (t *topSource) Snapshot() top.Snapshot {
 	}
 	s.Budgets, err = t.view.Budgets()
 	trouble = errors.Join(trouble, err)
+	s.Limits, _ = overview.Limits(t.view.State) // what is wrong with the files, the gates have said
 	s.Today, err = t.today(now)
 	if trouble = errors.Join(trouble, err); trouble != nil {
 		s.Trouble = strings.ReplaceAll(trouble.Error(), "\n", "; ")

@@ -25,6 +25,8 @@ type Activity struct {
 	Used verdict.Usage
 	// Filled is the fullest window of its account, where the agent has just told of its limits; else nil.
 	Filled *quota.Window
+	// Gate is the gate of the account that it works with; empty for none.
+	Gate string
 
 	argument string
 	secrets  *redact.Known
@@ -40,7 +42,7 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 		return
 	}
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
-		Used: used, Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.secrets}
+		Used: used, Gate: c.gateKey(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)
@@ -49,7 +51,7 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 	if c.traits.showsWork {
 		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
 			if step.Tool != "" || step.Argument != "" {
-				c.runner.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, argument: step.Argument, secrets: c.secrets})
+				c.runner.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Gate: a.Gate, argument: step.Argument, secrets: c.secrets})
 			}
 		}
 	}

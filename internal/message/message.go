@@ -23,8 +23,8 @@ func When(t time.Time) string {
 }
 
 // TimeOfDay is a time for where there is little room: hours and minutes, and the day if that is not today.
-func TimeOfDay(t time.Time) string {
-	t, now := t.Local(), time.Now()
+func TimeOfDay(t, now time.Time) string {
+	t = t.In(now.Location())
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
 	}

@@ -77,45 +77,35 @@ func newLimit(account string, w *quota.Window, now time.Time) Limit {
 // name is a name that a file has, as it can be shown anywhere.
 func name(text string) string { return printable.CutMiddle(printable.Line(text), 128, "…") }
 
-// Fullest is the limit of which most is used; nil if there is none.
-func Fullest(list []Limit) *Limit {
-	var most *Limit
-	for i := range list {
-		if most == nil || list[i].Used > most.Used {
-			most = &list[i]
-		}
-	}
-	return most
+// Short says how it stands in a few words: five_hour 84% used, resets 14:00.
+func (l *Limit) Short(now time.Time) string {
+	return l.Window + " " + share(l.Used) + " used, resets " + message.TimeOfDay(l.Resets.Time, now)
 }
 
-// String says how it stands in a few words: five_hour 84% used, resets 14:00.
-func (l *Limit) String() string {
-	return l.Window + " " + share(l.Used) + " used, resets " + message.TimeOfDay(l.Resets.Time)
+// Words says it with what the forecast is, and Line with the account too.
+func (l *Limit) Words(now time.Time) string {
+	if leads := l.Leads(now); leads != "" {
+		return l.Short(now) + " (forecast: " + leads + ")"
+	}
+	return l.Short(now)
 }
 
-// Line is all that is known of it.
-func (l *Limit) Line() string {
-	text := l.Account + ": " + l.String()
-	if leads := l.Leads(); leads != "" {
-		text += " (forecast: " + leads + ")"
-	}
-	return text
-}
+func (l *Limit) Line(now time.Time) string { return l.Account + ": " + l.Words(now) }
 
 // Percent is the share that is used, for people.
 func (l *Limit) Percent() string { return share(l.Used) }
 
 // Leads is what the forecast says, for people; empty if there is none.
-func (l *Limit) Leads() string {
+func (l *Limit) Leads(now time.Time) string {
 	switch f := l.Forecast; {
 	case f == nil || l.Used >= 1: // what is the case needs no forecast
 		return ""
 	case f.Full == nil:
 		return share(f.Used) + " at the reset"
-	case !f.Full.After(clock.Now()):
+	case !f.Full.After(now):
 		return "full by now"
 	default:
-		return "full at about " + message.TimeOfDay(f.Full.Time)
+		return "full at about " + message.TimeOfDay(f.Full.Time, now)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/state"
@@ -23,7 +24,6 @@ func window(now time.Time, name string, used, before float64, left time.Duration
 }
 
 func TestLimits(t *testing.T) {
-	t.Setenv("TZ", "UTC")
 	s := &state.State{Dir: t.TempDir()}
 	if list, err := overview.Limits(s); err != nil || list == nil || len(list) > 0 {
 		t.Errorf("of nothing: %v, %v", list, err)
@@ -41,23 +41,16 @@ func TestLimits(t *testing.T) {
 	must.OK(t, err)
 	got := ""
 	for _, l := range list {
-		got += fmt.Sprintf("%s %s %s %s %v\n", l.Account, l.Window, l.Percent(), l.Leads(), l.Warning)
+		got += fmt.Sprintf("%s %s %s %s %v\n", l.Account, l.Window, l.Percent(), l.Leads(now), l.Warning)
 	}
-	clock := func(d time.Duration) string { // a test may run at midnight
-		if at := now.Add(d); at.YearDay() != time.Now().YearDay() {
-			return at.Local().Format("Jan 2 15:04")
-		}
-		return now.Add(d).Local().Format("15:04")
-	}
-	want := "a calm 50% 70% at the reset false\na fills 60% full at about " + clock(time.Hour) + " true\na full 120%  true\nb plain 25%  false\n"
+	want := "a calm 50% 70% at the reset false\na fills 60% full at about " + message.TimeOfDay(now.Add(time.Hour), now) + " true\na full 120%  true\nb plain 25%  false\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if line := list[1].Line(); line != "a: fills 60% used, resets "+clock(3*time.Hour)+" (forecast: full at about "+clock(time.Hour)+")" {
+	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, time.UTC)
+	list[1].Resets.Time, list[1].Forecast.Full.Time = noon.Add(3*time.Hour), noon.Add(13*time.Hour)
+	if line := list[1].Line(noon); line != "a: fills 60% used, resets 15:00 (forecast: full at about "+noon.Add(12*time.Hour).Format("Jan 2")+" 01:00)" {
 		t.Error(line)
-	}
-	if most := overview.Fullest(list); most.Window != "full" || overview.Fullest(nil) != nil {
-		t.Errorf("fullest is %+v", most)
 	}
 	data, err := json.Marshal(list[3])
 	must.OK(t, err)
@@ -91,7 +84,7 @@ func TestLimits_HostileFile(t *testing.T) {
 		t.Error(err)
 	}
 	for _, l := range list {
-		text := l.Line()
+		text := l.Line(time.Now())
 		if l.By != nil {
 			text += *l.By
 		}

@@ -26,6 +26,7 @@ type Snapshot struct {
 	Runs    []supervise.Record
 	Gates   []Gate
 	Budgets []overview.Budget
+	Limits  []overview.Limit
 	Today   Spend
 	// Trouble is why a part of it is missing; empty if nothing is.
 	Trouble string

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -125,6 +126,29 @@ func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
 		lines = append(lines, line{[]string{b.Name, spent, left, limit, part, budgetState(b, s.At)}, budgetStyle(b)})
 	}
 	return table(columns, columns/4, head, lines)
+}
+
+// limitTable is a line for each window of an account; there is no heading if none is known.
+func limitTable(s *Snapshot, columns int) (heading string, rows []string) {
+	if len(s.Limits) == 0 {
+		return "", nil
+	}
+	head := []column{{heading: "LIMIT", most: 20}, {heading: "ACCOUNT", most: 34, drop: 2}, {heading: "USED"}, {heading: "RESETS", drop: 1}, {heading: "FORECAST"}}
+	// The fullest come first: on a small screen there is no room for the others.
+	limits := slices.Clone(s.Limits)
+	slices.SortStableFunc(limits, func(a, b overview.Limit) int { return cmp.Compare(b.Used, a.Used) })
+	var lines []line
+	for _, l := range limits {
+		style := l.Style()
+		if style == term.Good {
+			style = term.Plain
+		}
+		if columns > 0 && columns < 100 { // both ends tell accounts apart
+			l.Account = printable.CutMiddle(l.Account, 14, "…")
+		}
+		lines = append(lines, line{[]string{l.Window, l.Account, bar(l.Used) + " " + l.Percent(), message.TimeOfDay(l.Resets.Time, s.At), l.Leads(s.At)}, style})
+	}
+	return table(columns, len("full at about 15:04"), head, lines)
 }
 
 // used is the part of a budget that is spent, 1 for all of it.

@@ -135,7 +135,7 @@ type section struct {
 	chosen  int // the row that is chosen; -1 for none
 }
 
-// lists are budgets, runs and gates.
+// lists are budgets, limits, runs and gates.
 func (m *Model) lists(columns, height int) (rows []string) {
 	choice := func(at int, has bool) int {
 		if !has || height == 0 {
@@ -145,6 +145,8 @@ func (m *Model) lists(columns, height int) (rows []string) {
 	}
 	budgets := section{name: "budgets", chosen: -1}
 	budgets.heading, budgets.rows = budgetTable(&m.Snapshot, columns)
+	limits := section{name: "limits", chosen: -1}
+	limits.heading, limits.rows = limitTable(&m.Snapshot, columns)
 	runs := section{name: "runs", chosen: choice(m.runAt, !m.onGates && len(m.Snapshot.Runs) > 0)}
 	runs.heading, runs.rows = runTable(&m.Snapshot, columns)
 	gates := section{name: "gates", chosen: choice(m.gateAt, m.onGates && len(m.Snapshot.Gates) > 0)}
@@ -154,9 +156,10 @@ func (m *Model) lists(columns, height int) (rows []string) {
 	if m.onGates {
 		focus, other = other, focus
 	}
-	spread(columns, height, focus, other, &budgets)
-	blank := height == 0 || size(&runs)+size(&gates)+size(&budgets)+sections(&runs, &gates, &budgets) <= height
-	for _, s := range []*section{&budgets, &runs, &gates} {
+	spread(columns, height, focus, other, &budgets, &limits)
+	all := []*section{&budgets, &limits, &runs, &gates}
+	blank := height == 0 || size(all...)+sections(all...) <= height
+	for _, s := range all {
 		if s.heading == "" {
 			continue
 		}
@@ -174,12 +177,14 @@ func (m *Model) lists(columns, height int) (rows []string) {
 	return rows
 }
 
-// size is how many lines a section takes.
-func size(s *section) int {
-	if s.heading == "" {
-		return 0
+// size is how many lines sections take.
+func size(list ...*section) (n int) {
+	for _, s := range list {
+		if s.heading != "" {
+			n += 1 + len(s.rows)
+		}
 	}
-	return 1 + len(s.rows)
+	return n
 }
 
 // sections is how many there are.
@@ -194,17 +199,26 @@ func sections(list ...*section) (n int) {
 
 // spread makes the sections fit. The one that the keys are for has most of the room; of the others a few rows are shown, on a very small
 // screen only how many there are.
-func spread(columns, height int, focus, other, budgets *section) {
-	if height == 0 || size(focus)+size(other)+size(budgets) <= height {
+func spread(columns, height int, focus, other *section, rest ...*section) {
+	if height == 0 || size(focus, other)+size(rest...) <= height {
 		return
 	}
 	few := func(s *section, rows int) int { return min(size(s), 1+rows) }
-	if height < 8 {
-		budgets.heading, budgets.rows = "", nil
+	kept := 0
+	for _, s := range rest {
+		if height < 8 {
+			s.heading, s.rows = "", nil
+		}
+		kept += few(s, height/12)
 	}
-	focus.shrink(max(2, height-few(other, height/8)-few(budgets, height/12)), columns)
-	other.shrink(max(1, height-size(focus)-few(budgets, height/12)), columns)
-	budgets.shrink(height-size(focus)-size(other), columns)
+	focus.shrink(max(2, height-few(other, height/8)-kept), columns)
+	other.shrink(max(1, height-size(focus)-kept), columns)
+	left := height - size(focus, other)
+	for _, s := range rest {
+		kept -= few(s, height/12)
+		s.shrink(left-kept, columns)
+		left -= size(s)
+	}
 }
 
 // shrink leaves that many lines of a section, heading included, the row that is chosen among them, and says in its heading

@@ -11,8 +11,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
@@ -101,6 +103,14 @@ func TestModel_Rows(t *testing.T) {
 		"reap":   press("G", "x"),
 		"reset":  press("tab", "r"),
 		"many":   func(m *Model) { many(m); press("j", "j", "pgdown", "pgdown")(m) },
+		"limits": func(m *Model) {
+			s := example()
+			s.Limits = overview.LimitsOf([]gate.Entry{{Key: "claude:api.anthropic.com:d1c0b541", State: gate.State{Quota: quota.Quota{
+				{Name: "five_hour", Used: 0.84, Resets: at.Add(80 * time.Minute), Told: at, Trail: []quota.Point{{At: at.Add(-time.Hour), Used: 0.64}}},
+				{Name: "seven_day", Used: 0.17, Resets: at.Add(96 * time.Hour), Told: at, Trail: []quota.Point{{At: at.Add(-time.Hour), Used: 0.16}}}}}},
+				{Key: "codex\x1b[2J", State: gate.State{Quota: quota.Quota{{Name: "full", Used: 1000, Resets: at.Add(time.Hour), Told: at}}}}}, at)
+			m.Update(s)
+		},
 		"empty": func(m *Model) {
 			m.Update(Snapshot{At: at, Trouble: "the log cannot be read: permission denied"})
 		},

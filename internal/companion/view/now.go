@@ -18,6 +18,7 @@ type Now struct {
 	Ended   []spool.Header    `json:"ended"` // detached runs whose output was not shown yet
 	Gates   []Gate            `json:"gates"`
 	Budgets []overview.Budget `json:"budgets"`
+	Limits  []overview.Limit  `json:"limits"`
 	Trouble string            `json:"trouble,omitempty"` // a part that could not be had
 	Fleet   bool              `json:"fleet,omitempty"`   // it is about all machines
 }
@@ -68,6 +69,7 @@ func (s *Source) Now() Now {
 	for _, g := range gates {
 		n.Gates = append(n.Gates, NewGate(g))
 	}
+	n.Limits, _ = overview.Limits(s.State) // what is wrong with the files, the gates have said
 	budgets, err := s.Budgets()
 	if trouble = append(trouble, err); budgets != nil {
 		n.Budgets = budgets

@@ -2,7 +2,7 @@
 
 import { h, chip, figure, linked, tag } from './dom.js';
 import { task } from './past.js';
-import { dollars, short, plural, shortID, when, full, clock, tail } from './format.js';
+import { dollars, percent, short, plural, shortID, when, full, clock, tail } from './format.js';
 
 export const title = 'Now';
 
@@ -21,6 +21,7 @@ export function render(d, { readOnly, link }) {
     section('Gates', [
       d.gates.length ? h('ul', { class: 'cards' }, d.gates.map((g) => gate(g, readOnly))) : h('p', { class: 'quiet' }, 'All gates are healthy.'),
     ], !readOnly && h('button', { type: 'button', 'data-act': 'hold' }, 'Hold a gate…')),
+    d.limits.length > 0 && section('Limits', h('ul', { class: 'cards' }, d.limits.map(limit))),
     d.budgets.length > 0 && section('Budgets', h('ul', { class: 'cards' }, d.budgets.map(budget))),
     d.ended.length > 0 && section('Ended, output not read yet', h('ul', { class: 'cards' }, d.ended.map((r) => ended(r, link)))),
   ];
@@ -57,6 +58,15 @@ function gate(g, readOnly) {
         h('button', { type: 'button', 'data-act': 'hold', 'data-id': g.key, 'aria-label': `Hold gate ${g.key}` }, 'Hold…')])),
     h('p', { class: 'what' }, g.reason || '', g.until && [g.reason ? ' · ' : '', h('span', { 'data-until': g.until, title: full(g.until) }), ` (${when(g.until)})`]),
     g.waiting.length > 0 && h('p', { class: 'facts' }, `${plural(g.waiting.length, 'run waits', 'runs wait')}: `, g.waiting.slice(0, 8).map((w) => h('span', {}, `${w.machine ? w.machine + ': ' : ''}${w.command} `, h('code', {}, shortID(w.id))))));
+}
+
+function limit(l) {
+  const used = percent(l.used), f = l.used < 1 && l.forecast;
+  return h('li', { class: 'card', 'data-key': `${l.account} ${l.window}` },
+    h('div', { class: 'line' }, h('strong', {}, l.window), tag(l.account), l.used >= 1 ? chip('bad', 'full') : l.warning && chip('wait', l.used < 0.8 ? 'fills up' : 'nearly full'), h('span', { class: 'push' }, `${used} used`)),
+    h('div', { class: 'meter', role: 'img', 'aria-label': `${used} of ${l.window} is used` }, h('div', { class: l.used >= 1 ? 'bad' : l.warning ? 'wait' : '', 'width%': Math.min(100, 100 * l.used) })),
+    h('p', { class: 'facts' }, h('span', {}, `resets ${when(l.resets_at)}`),
+      f && h('span', { title: 'if it goes on as in the last hour' }, f.full_at ? `forecast: full at about ${when(f.full_at)}` : `forecast: ${percent(f.used)} at the reset`)));
 }
 
 function budget(b) {
