@@ -259,6 +259,7 @@ var opens = map[string]string{
 	"internal/shim/startable_unix.go":       "the CLI that is about to be started",
 	"internal/supervise/tree_linux.go":      "the kernel's files below /proc",
 	"internal/supervise/boot_linux.go":      "the kernel's files below /proc",
+	"internal/supervise/memory_linux.go":    "the kernel's files below /proc",
 	"internal/supervise/limitmark_linux.go": "the kernel's files below /proc",
 }
 

@@ -71,6 +71,10 @@ type Result struct {
 	// Left are processes that the command has left running; OrphansKilled is how many were ended.
 	Left          []Process `json:"left_running"`
 	OrphansKilled int       `json:"orphans_killed"`
+	// PeakMemory is the most memory that the largest process of an attempt has had, and PeakTree the most that all of them together were seen to have, where there was
+	// a limit to that; in bytes. 0 means that it is not known.
+	PeakMemory int64 `json:"peak_memory_bytes"`
+	PeakTree   int64 `json:"peak_tree_bytes"`
 	// Log is the file with a line for each attempt; empty if there is none.
 	Log string `json:"log"`
 }

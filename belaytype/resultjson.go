@@ -37,6 +37,8 @@ type resultJSON struct {
 	ChildCode     *int            `json:"child_exit_code"`
 	OrphansKilled int             `json:"orphans_killed"`
 	Left          []int           `json:"left_running"`
+	PeakMemory    *int64          `json:"peak_memory_bytes"`
+	PeakTree      *int64          `json:"peak_tree_bytes"`
 	Log           *string         `json:"log"`
 
 	Name   *string           `json:"name"`
@@ -69,7 +71,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
 		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
-		OrphansKilled: r.OrphansKilled, Left: []int{},
+		OrphansKilled: r.OrphansKilled, Left: []int{}, PeakMemory: optional(r.PeakMemory), PeakTree: optional(r.PeakTree),
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
 		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check, ModelSubstitution: r.ModelSubstitution,
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),

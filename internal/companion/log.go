@@ -229,6 +229,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		more("asked for the model ", a.ModelAsked, ", and got "+a.Model)
 		more("", checkText(a), "")
 		more("rule: ", a.Rule, "")
+		more("used up to ", sizeText(a.Memory), " of memory")
 		more(count64(a.Requests, "request"), innerText(a.Inner), "")
 		more("tools: ", toolText(a), "")
 		cost := costText(a.Usage)

@@ -195,10 +195,20 @@ func figureText(c *db.Figure, f db.Figures) string {
 	switch c.Look {
 	case db.Milliseconds:
 		return span(n)
+	case db.Bytes:
+		return sizeText(n)
 	case db.Always:
 		return thousands(n)
 	}
 	return countText(n)
+}
+
+// sizeText is a number of bytes as text; empty for 0.
+func sizeText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return term.Size(n)
 }
 
 // countText is a count as text; empty for 0.

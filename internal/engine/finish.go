@@ -126,6 +126,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	}
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
+	r.PeakMemory, r.PeakTree = f.recorder.peak, f.recorder.tree
 	r.Silent = j.silent() || f.answer != nil
 	r.Duration = time.Since(c.begun)
 	f.recorder.count(r, j.started())

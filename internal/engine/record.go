@@ -26,7 +26,9 @@ const NoLogDir = "none"
 // recorder puts the attempts of an invocation on record, one line each.
 type recorder struct {
 	cand     *candidate
-	requests int    // on record
+	requests int   // on record
+	peak     int64 // of memory, of all attempts, and that of the whole tree
+	tree     int64
 	hash     string // of the prompt, once it is known: fallbacks are asked the same
 	troubled bool   // with the agent's own log
 }
@@ -46,6 +48,8 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 	if j.started() && !j.recorded { // else what is known is that of an earlier attempt
 		e.Attempt, e.ResponseTime, e.CPUTime = n, j.exit.Duration.Seconds(), j.exit.CPU.Seconds()
 		e.Usage, e.Requests, e.Left, e.Killed = j.account.Usage.JSON(), j.account.Requests+j.asked, len(j.left), j.killed
+		e.PeakMemory, e.PeakTree = int(j.exit.Peak), int(j.exit.TreePeak)
+		b.peak, b.tree = max(b.peak, j.exit.Peak), max(b.tree, j.exit.TreePeak)
 		j.transcript.describe(&e, &j.account)
 	}
 	e.Check = j.check

@@ -20,7 +20,7 @@ func full() Entry {
 	return Entry{Timestamp: at, Invocation: "01a1dddf-2699-7e0f-b6ac-b8cbd5705482", Profile: "claude", Command: "claude", PromptHash: "abc", Attempt: 2,
 		Status: Error, ErrorType: verdict.Network, Error: "connection reset, again", Rule: "r", Retryable: new(false), ExitCode: -1, Signal: "SIGKILL", WaitTime: 1.5,
 		ResponseTime: 0.25, RetryAt: at, Session: "s", Usage: json.RawMessage(`{"input_tokens":1,"x":{"y":"}\"{"}}`), Gate: "g", InnerWait: 0.25, GateWait: 0.5,
-		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m", ModelAsked: "n", Provider: "anthropic", HTTPStatus: 529, Requests: 3, BelayCode: new(124), FirstToken: 0.75, InnerRetries: 2,
+		CPUTime: 0.125, Left: 1, Killed: 2, PeakMemory: 4 << 20, PeakTree: 5 << 30, Model: "m", ModelAsked: "n", Provider: "anthropic", HTTPStatus: 529, Requests: 3, BelayCode: new(124), FirstToken: 0.75, InnerRetries: 2,
 		Tools: []Tool{{"Bash", 2, 1.5}, {"a]b", 1, 0}}, ToolCalls: []ToolCall{{"Bash", 0.5, 1}, {"a]b", 1, 0}}, ToolsCut: 7, Check: &Check{Round: 1, ExitCode: 2, Time: 0.5},
 		Parent: "01a1dddf-2699-7e0f-b6ac-b8cbd5705481", Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Telemetry: new(true),
 		Name: "nightly", Tags: map[string]string{"team": "a}b", "env": "ci"}, Project: "/home/me/app",

@@ -76,7 +76,10 @@ type Entry struct {
 	CPUTime   float64 `json:"cpu_time,omitempty"`
 	Left      int     `json:"left_running,omitempty"`
 	Killed    int     `json:"orphans_killed,omitempty"`
-	Model     string  `json:"model,omitempty"`
+	// PeakMemory is the most memory that the largest process has had, and PeakTree the most that all of them together were seen to have, where that had a limit; in bytes.
+	PeakMemory int    `json:"peak_memory_bytes,omitempty"`
+	PeakTree   int    `json:"peak_tree_bytes,omitempty"`
+	Model      string `json:"model,omitempty"`
 	// ModelAsked is the model that was asked for, where Model is another one.
 	ModelAsked string `json:"model_asked,omitempty"`
 	// Check is the check of the work that the attempt has done; nil if there was none.

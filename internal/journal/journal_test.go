@@ -173,7 +173,7 @@ func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
 	full := journal.Entry{Timestamp: entry("").Timestamp, Invocation: "id", Profile: "p", Command: "c \"<&>\\ é", PromptHash: "h",
 		Attempt: 2, Status: journal.Error, ErrorType: verdict.Auth, Error: "tab\tnewline\nend", Rule: "r", ExitCode: 3, Signal: "SIGKILL",
 		WaitTime: 1.5, InnerWait: 0.5, GateWait: -0.75, ResponseTime: 0.25, RetryAt: entry("").Timestamp, Session: "s", Usage: json.RawMessage(`{"a":1}`), Gate: "g",
-		CPUTime: 0.125, Left: 1, Killed: 2, Requests: 3, BelayCode: new(0), FirstToken: 0.5, InnerRetries: 2,
+		CPUTime: 0.125, Left: 1, Killed: 2, PeakMemory: 4 << 20, PeakTree: 5 << 30, Requests: 3, BelayCode: new(0), FirstToken: 0.5, InnerRetries: 2,
 		Tools: []journal.Tool{{Name: "<b>", Count: 1, Time: 0.25}}, ToolCalls: []journal.ToolCall{{Name: "<b>", Start: 1.5, Time: 0.25}},
 		ToolsCut: 3, Parent: "p", Traceparent: "t", Telemetry: new(true),
 		Name: "n <b>", Tags: map[string]string{"team": "web & é", "env": "ci"}, Project: "/home/me/app", Kind: journal.MCP, Event: "crash", Detail: json.RawMessage(`{"a":1}`)}

@@ -22,6 +22,18 @@ func WasKilled(id, command string) string {
 // KilledState says what a killed run left.
 func KilledState(left []string) string { return "killed, left running: " + strings.Join(left, ", ") }
 
+// RunningState says that a run is running, in which attempt, and how many bytes of memory it uses, if that is known.
+func RunningState(attempt int, memory int64) string {
+	text := "running"
+	if attempt > 1 {
+		text += fmt.Sprintf(", attempt %d", attempt)
+	}
+	if memory > 0 {
+		text += ", " + printable.Size(memory)
+	}
+	return text
+}
+
 // WaitingState says what a run waits for, for how long and until when; clock is empty if that is not known.
 func WaitingState(left time.Duration, clock, reason string) string {
 	if clock == "" {

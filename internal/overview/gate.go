@@ -112,10 +112,8 @@ func (g *Gate) Closed(now time.Time) bool {
 // RunState says what a run does now.
 func RunState(r supervise.Record) string {
 	switch {
-	case r.State != supervise.StateWaiting && r.Attempt > 1:
-		return fmt.Sprintf("running, attempt %d", r.Attempt)
 	case r.State != supervise.StateWaiting:
-		return "running"
+		return message.RunningState(r.Attempt, r.Memory)
 	case r.Until.IsZero(): // it is not known when a slot or a scope is free
 		return message.WaitingState(0, "", r.Reason)
 	}

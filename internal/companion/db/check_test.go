@@ -16,6 +16,7 @@ func checked(n, attempt int, status journal.Status, check journal.Check) journal
 	e := run(n)
 	e.Attempt, e.Status, e.Check, e.Name = attempt, status, &check, "nightly"
 	e.Timestamp.Time = e.Timestamp.Add(time.Duration(attempt) * time.Second)
+	e.PeakMemory, e.PeakTree = attempt<<20, attempt<<30*(n%2)
 	if !check.Passed {
 		e.ErrorType, e.Error = verdict.NotDone, "the check failed"
 	}
@@ -51,14 +52,14 @@ func TestChecks(t *testing.T) {
 		t.Fatalf("%+v", attempts)
 	}
 	for i, a := range attempts[1:] {
-		if !reflect.DeepEqual(a.Check, lines[i].Check) {
+		if !reflect.DeepEqual(a.Check, lines[i].Check) || a.Memory != int64(max(lines[i].PeakMemory, lines[i].PeakTree)) {
 			t.Errorf("%d: %+v, want %+v", i, a.Check, lines[i].Check)
 		}
 	}
 	for _, by := range []db.Group{db.ByDay, db.ByName} {
 		for _, f := range []db.Filter{{}, {Since: t0.Add(time.Second)}} { // of sums, and of rows
 			_, total, err := d.Stats(ctx, f, by, time.UTC)
-			if err != nil || total.DoneFirst != 1 || total.DoneLater != 1 || total.NotDone != 1 || total.Refused != 0 {
+			if err != nil || total.DoneFirst != 1 || total.DoneLater != 1 || total.NotDone != 1 || total.Refused != 0 || total.PeakMemory != 2<<30 {
 				t.Errorf("%s since %s: %+v, %v", by, f.Since, total, err)
 			}
 		}

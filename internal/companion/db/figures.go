@@ -31,6 +31,8 @@ type Figures struct {
 	DoneFirst int64 `json:"done_first"`
 	DoneLater int64 `json:"done_later"`
 	NotDone   int64 `json:"not_done"`
+	// PeakMemory is the most memory that an attempt was seen to have, in bytes.
+	PeakMemory int64 `json:"peak_memory_bytes"`
 
 	// Of what follows only some sums are kept.
 
@@ -64,6 +66,8 @@ type Figure struct {
 	Page string
 	// Checks says that it is about checks, and left out of CSV and the page where there were none.
 	Checks bool
+	// most says that it is the largest that counts, and not the sum. Where that is not known it is left out of CSV and the page.
+	most bool
 	// since is the version of the schema that adds its column to the tables that were there before; 0 for a column that they have had from the start.
 	since int
 }
@@ -97,6 +101,7 @@ const (
 	Rare                     // empty if it is 0
 	Bad                      // the same, in the colour of errors
 	Milliseconds             // a duration; empty if it is 0
+	Bytes                    // a size; empty if it is 0
 )
 
 // Sums say which figures a point is to have: fewer are added up sooner.
@@ -134,6 +139,8 @@ var figures = []Figure{
 		CSV: "done_later", Heading: "FEEDBACK", Place: 6, Drop: 3, Look: Rare, Page: "After feedback", Checks: true},
 	{column: "not_done", since: 15, in: inRollups, of: Reliability | Spending, row: "a.status <> 'retry' AND a.class = 'not_done'", at: func(f *Figures) any { return &f.NotDone },
 		CSV: "not_done", Heading: "NOT DONE", Place: 7, Drop: 2, Look: Bad, Page: "Not done", Checks: true},
+	{column: "peak_memory", since: 16, in: inAttempts | inRollups, of: Reliability | Spending, at: func(f *Figures) any { return &f.PeakMemory }, most: true,
+		CSV: "peak_memory_bytes", Heading: "MEMORY", Place: 8, Drop: 3, Look: Bytes, Page: "Peak memory (bytes)"},
 	{column: "unknown_usage", since: 5, in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
 	{column: "no_costs", since: 6, in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
 	{column: "inner_retries", since: 5, in: inAttempts | inRuns | inMeters, at: func(f *Figures) any { return &f.InnerRetries }},
@@ -165,7 +172,7 @@ func kept(in places) figureList { return some(func(f *Figure) bool { return f.in
 
 // InCSV are the figures that CSV has of something, in its order.
 func InCSV(of Figures) []*Figure {
-	return some(func(f *Figure) bool { return f.CSV != "" && (!f.Checks || of.checked()) })
+	return some(func(f *Figure) bool { return f.CSV != "" && f.within(of) })
 }
 
 // Shown are the figures with a column of their own in belay stats, from the left.
@@ -177,7 +184,12 @@ func Shown() []*Figure {
 
 // OnPage are the figures with a column of their own on the page that shows something.
 func OnPage(of Figures) []*Figure {
-	return some(func(f *Figure) bool { return f.Page != "" && (!f.Checks || of.checked()) })
+	return some(func(f *Figure) bool { return f.Page != "" && f.within(of) })
+}
+
+// within reports whether there is anything to say of it.
+func (f *Figure) within(of Figures) bool {
+	return (!f.Checks || of.checked()) && (!f.most || of.PeakMemory > 0)
 }
 
 // Name is the name of its column in the record.
@@ -202,11 +214,19 @@ func (list figureList) columns() string {
 
 // rollupSums and rowSums add up a rollup or attempts in SQL, each after a comma.
 func (list figureList) rollupSums() string {
-	return list.each(func(f *Figure) string { return ", sum(" + cmp.Or(f.rollup, f.column) + ")" })
+	return list.each(func(f *Figure) string { return ", " + f.sum() + "(" + cmp.Or(f.rollup, f.column) + ")" })
 }
 
 func (list figureList) rowSums() string {
-	return list.each(func(f *Figure) string { return ", sum(" + f.ofRow() + ")" })
+	return list.each(func(f *Figure) string { return ", " + f.sum() + "(" + f.ofRow() + ")" })
+}
+
+// sum is the function that adds it up.
+func (f *Figure) sum() string {
+	if f.most {
+		return "max"
+	}
+	return "sum"
 }
 
 // rows are the figures of each attempt.
@@ -223,7 +243,11 @@ func (list figureList) update() (set []string) {
 			set = append(set, "cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + excluded.cost_usd END")
 			continue
 		}
-		set = append(set, fmt.Sprintf("%s = %[1]s + excluded.%[1]s", f.column))
+		add := "%s = %[1]s + excluded.%[1]s"
+		if f.most {
+			add = "%s = max(%[1]s, excluded.%[1]s)"
+		}
+		set = append(set, fmt.Sprintf(add, f.column))
 	}
 	return set
 }
@@ -269,7 +293,11 @@ func (f *Figures) Add(g Figures) {
 func (f *Figure) add(to, from *Figures) {
 	switch v := f.at(to).(type) {
 	case *int64:
-		*v += *f.at(from).(*int64)
+		if n := *f.at(from).(*int64); f.most {
+			*v = max(*v, n)
+		} else {
+			*v += n
+		}
 	case *float64:
 		*v += *f.at(from).(*float64)
 	case **float64:

@@ -169,6 +169,7 @@ const withoutMachines = `DROP INDEX invocations_batch; ALTER TABLE invocations D
 	ALTER TABLE alerts DROP COLUMN batch; ALTER TABLE alerts DROP COLUMN task; ALTER TABLE alerts DROP COLUMN line; ALTER TABLE invocations DROP COLUMN machine; ALTER TABLE sessions DROP COLUMN machine; ALTER TABLE alerts DROP COLUMN machine;
 	ALTER TABLE audit DROP COLUMN machine; ` + withoutChecks
 
-// withoutChecks takes back schema 15.
+// withoutChecks takes back schema 15, and what has come since.
 const withoutChecks = `ALTER TABLE attempts DROP COLUMN checked; ALTER TABLE attempts DROP COLUMN model_asked; ALTER TABLE rollup DROP COLUMN done_first; ALTER TABLE rollup DROP COLUMN done_later; ALTER TABLE rollup DROP COLUMN not_done;
-	ALTER TABLE label_rollup DROP COLUMN done_first; ALTER TABLE label_rollup DROP COLUMN done_later; ALTER TABLE label_rollup DROP COLUMN not_done; `
+	ALTER TABLE label_rollup DROP COLUMN done_first; ALTER TABLE label_rollup DROP COLUMN done_later; ALTER TABLE label_rollup DROP COLUMN not_done;
+	ALTER TABLE attempts DROP COLUMN peak_memory; ALTER TABLE rollup DROP COLUMN peak_memory; ALTER TABLE label_rollup DROP COLUMN peak_memory; `

@@ -75,7 +75,7 @@ func (l *line) figures() Figures {
 	}
 	u := l.usage
 	f := Figures{WaitMS: l.waited(), ResponseMS: ms(l.ResponseTime), InnerWaitMS: ms(l.InnerWait), GateWaitMS: ms(l.GateWait), Requests: int64(l.Requests),
-		InnerRetries: int64(l.InnerRetries), Usage: u, UnknownUsage: countIf(u.Unknown), EstimatedCosts: countIf(u.Estimated),
+		PeakMemory: int64(max(l.PeakMemory, l.PeakTree, 0)), InnerRetries: int64(l.InnerRetries), Usage: u, UnknownUsage: countIf(u.Unknown), EstimatedCosts: countIf(u.Estimated),
 		Attempts: countIf(l.Attempt > 0), Refused: countIf(l.Attempt <= 0 && l.Status != journal.Success), Succeeded: countIf(l.Status == journal.Success)}
 	// An attempt may report the costs of earlier ones.
 	f.UnknownCosts = countIf(u.CostUnknown()) - int64(u.Settles)

@@ -71,6 +71,9 @@ func now(r supervise.Record, at time.Time) string {
 	if r.Attempt > 1 {
 		text += fmt.Sprintf(" (attempt %d)", r.Attempt)
 	}
+	if r.Memory > 0 {
+		text += ", " + term.Size(r.Memory)
+	}
 	return text
 }
 

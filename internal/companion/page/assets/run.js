@@ -2,7 +2,7 @@
 
 import { h, chip, linked, tag } from './dom.js';
 import { badge, cost, resume, runTable, task } from './past.js';
-import { count, dollars, shortID, span, mark, full, clock, when } from './format.js';
+import { count, dollars, short, shortID, span, mark, full, clock, when } from './format.js';
 import { spans } from './charts.js';
 import { watched } from './output.js';
 
@@ -65,6 +65,7 @@ function timeline(d) {
         (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => tag(`${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
         a.model && h('li', {}, `${a.model}${a.model_asked ? ` instead of ${a.model_asked}` : ''}: ${count(a.usage.input_tokens)} tokens in, ${count(a.usage.output_tokens)} out${a.usage.total_cost_usd ? `, ${dollars(a.usage.total_cost_usd, a.usage.estimated)}` : ''}${a.usage.unknown ? ', and more that is not known' : ''}.`),
         a.session_id && a.session_id !== d.session_id && h('li', {}, `Session ${a.session_id}`),
+        a.peak_memory_bytes > 0 && h('li', {}, `Used up to ${short(a.peak_memory_bytes)}B of memory.`),
         a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),
         a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
         a.status === 'retry' && !after && a.planned_wait_ms > 0 && h('li', {}, `Then to wait ${span(a.planned_wait_ms)}.`))))),

@@ -38,7 +38,7 @@ export function render(d, { query, link, choices: c }) {
     h('section', { 'data-key': 'groups' }, h('h2', {}, `By ${d.by.replace('tag.', 'tag ')}`),
       table(`Spend by ${d.by}`, [[d.by.replace('tag.', '')], ['Cost', 'num'], ['Lost', 'num'], ['Input', 'num wide'], ['Output', 'num wide'], ['From cache', 'num wide'], ['Runs', 'num'], ...d.columns.map((c) => [c.heading, 'num wide'])],
         d.groups.map((g) => ({ key: g.key || '-', cells: [h('span', { title: g.key }, name(g.key)), g.cost_usd === null ? '–' : dollars(g.cost_usd, g.estimated_costs > 0), g.lost_usd > 0 ? dollars(g.lost_usd) : '',
-          short(g.input_tokens), short(g.output_tokens), short(g.cache_read_tokens), count(g.runs), ...d.columns.map((c) => count(g[c.name]))] })), 'Nothing was spent in this period.')),
+          short(g.input_tokens), short(g.output_tokens), short(g.cache_read_tokens), count(g.runs), ...d.columns.map((c) => (c.name === 'peak_memory' ? short : count)(g[c.name] || 0))] })), 'Nothing was spent in this period.')),
     d.budgets.length > 0 && h('section', { 'data-key': 'budgets' }, h('h2', {}, 'Budgets'),
       table('Budgets', [['Budget'], ['Spent', 'num'], ['Limit', 'num'], ['Left', 'num'], ['State'], ['Until']], d.budgets.map((b) => ({ key: b.name, cells: [b.name, dollars(b.spent) + (b.unknown ? ' at least' : ''),
         b.limit ? `${dollars(b.limit)} a ${b.window}` : '–', b.left === null ? '–' : dollars(b.left), chip(b.closed ? 'bad' : b.warning ? 'wait' : 'ok', b.closed ? 'closed' : b.warning ? 'nearly spent' : 'open'), b.ends ? when(b.ends) : '–'] })), '')),
