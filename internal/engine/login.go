@@ -58,7 +58,7 @@ func (l *login) begin(c *call, p *pace, n int) (end func()) {
 	}
 	l.before = l.file.Look()
 	key, waited := agent.GateKey("login", c.profile.Name(), l.file.Path), time.Duration(0)
-	for isExpiring(l.before) && c.scopes != nil && !p.noWait && l.tries == 0 {
+	for isExpiring(l.before) && c.scopes != nil && !p.noWait {
 		slot, err := c.scopes.Take(key, 1, c.id)
 		if !errors.Is(err, gate.ErrFull) { // trouble is no reason to wait
 			timer := time.AfterFunc(startsApart+rand.N(startsApart), slot.Free)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,28 +52,40 @@ func TestLogin_Renewed(t *testing.T) {
 	renewed := func(k keyring) { next++; k.renew(fmt.Sprint("new", next), far) }
 	remove := func(k keyring) { os.Remove(k.path) }
 	same := func(k keyring) { k.renew("old", far) }
+	noRetries := func(r *engine.Runner, _ *enginetest.Agent) { r.Policy.MaxRetries = retry.None }
 	auth, ok, busy := verdict.Auth, verdict.OK, verdict.Overloaded
 	for name, tt := range map[string]struct {
 		begin    func(k keyring)
 		during   []func(k keyring) // what happens to the file in each attempt
 		ends     []verdict.Class
-		change   func(*engine.Runner, *agent.Info)
+		change   func(*engine.Runner, *enginetest.Agent)
+		stderr   io.Writer
 		attempts int
 		class    verdict.Class
 		wait     bool // for a retry like any other
 	}{
-		"renewed":           {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, attempts: 2, class: ok},
-		"the same":          {during: []func(keyring){same}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
-		"wrong too":         {during: []func(keyring){renewed}, ends: []verdict.Class{auth}, attempts: 2, class: auth},
-		"a new one always":  {during: []func(keyring){renewed, renewed, renewed, renewed, renewed}, ends: []verdict.Class{auth}, attempts: 4, class: auth},
-		"removed":           {during: []func(keyring){remove}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
-		"there at last":     {begin: remove, during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, attempts: 2, class: ok},
-		"something else":    {during: []func(keyring){renewed}, ends: []verdict.Class{verdict.Billing}, attempts: 1, class: verdict.Billing},
-		"a directory":       {begin: func(k keyring) { os.Remove(k.path); os.Mkdir(k.path, 0o700) }, during: []func(keyring){func(k keyring) { os.Remove(k.path); renewed(k) }}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
-		"later than that":   {during: []func(keyring){same, renewed}, ends: []verdict.Class{busy, auth, ok}, attempts: 3, class: ok, wait: true},
-		"without retries":   {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(r *engine.Runner, _ *agent.Info) { r.Policy.MaxRetries = retry.None }, attempts: 2, class: ok},
-		"one start at most": {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(r *engine.Runner, _ *agent.Info) { r.AtMost.Starts = 1 }, attempts: 1, class: auth},
-		"a conversation":    {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(_ *engine.Runner, i *agent.Info) { i.Once = true }, attempts: 1, class: auth},
+		"renewed":          {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, attempts: 2, class: ok},
+		"the same":         {during: []func(keyring){same}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
+		"wrong too":        {during: []func(keyring){renewed}, ends: []verdict.Class{auth}, attempts: 2, class: auth},
+		"a new one always": {during: []func(keyring){renewed, renewed, renewed, renewed, renewed}, ends: []verdict.Class{auth}, attempts: 4, class: auth},
+		"removed":          {during: []func(keyring){remove}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
+		"there at last":    {begin: remove, during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, attempts: 2, class: ok},
+		"something else":   {during: []func(keyring){renewed}, ends: []verdict.Class{verdict.Billing}, attempts: 1, class: verdict.Billing},
+		"a directory":      {begin: func(k keyring) { os.Remove(k.path); os.Mkdir(k.path, 0o700) }, during: []func(keyring){func(k keyring) { os.Remove(k.path); renewed(k) }}, ends: []verdict.Class{auth}, attempts: 1, class: auth},
+		"later than that":  {during: []func(keyring){same, renewed}, ends: []verdict.Class{busy, auth, ok}, attempts: 3, class: ok, wait: true},
+		"between others":   {during: []func(keyring){renewed, renewed, renewed, same, renewed}, ends: []verdict.Class{auth, auth, auth, busy, auth, ok}, attempts: 6, class: ok, wait: true},
+		"cannot go on": {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(_ *engine.Runner, a *enginetest.Agent) {
+			a.Refuse = func(turn agent.Turn) error {
+				if turn.Continue {
+					return errBroken
+				}
+				return nil
+			}
+		}, attempts: 1, class: auth},
+		"not read":          {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, stderr: &closedWriter{}, change: noRetries, attempts: 1, class: auth},
+		"without retries":   {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: noRetries, attempts: 2, class: ok},
+		"one start at most": {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(r *engine.Runner, _ *enginetest.Agent) { r.AtMost.Starts = 1 }, attempts: 1, class: auth},
+		"a conversation":    {during: []func(keyring){renewed}, ends: []verdict.Class{auth, ok}, change: func(_ *engine.Runner, a *enginetest.Agent) { a.Facts.Once = true }, attempts: 1, class: auth},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -80,11 +93,9 @@ func TestLogin_Renewed(t *testing.T) {
 				if tt.begin != nil {
 					tt.begin(k)
 				}
-				var info agent.Info
-				r := k.runner(info)
+				r := k.runner(agent.Info{})
 				if tt.change != nil {
-					tt.change(r, &info)
-					r.Profile = k.runner(info).Profile
+					tt.change(r, r.Profile.(*enginetest.Agent))
 				}
 				events, begun := observe(r), time.Now()
 				var attempts []enginetest.Attempt
@@ -94,14 +105,14 @@ func TestLogin_Renewed(t *testing.T) {
 						if i < len(tt.during) {
 							tt.during[i](k)
 						}
-					}), enginetest.Line(enginetest.Event{Class: class, Account: enginetest.Account(agent.Account{Session: oneSession, Active: true})}))
+					}), enginetest.Unmoved(enginetest.Complain("not logged in\n")), enginetest.Line(enginetest.Event{Class: class, Account: enginetest.Account(agent.Account{Session: oneSession, Active: true})}))
 					if class == ok {
 						play.Code = 0
 					}
 					attempts = append(attempts, play)
 				}
 				script := script(r, attempts...)
-				res, _ := start(t, r, claude).Wait()
+				res, _ := start(t, r, belaytype.Command{Args: claude.Args, Stderr: tt.stderr}).Wait()
 				equal(t, "class", res.Verdict.Class, tt.class)
 				equal(t, "attempts", len(script.Starts()), tt.attempts)
 				if waited := time.Since(begun); !tt.wait && waited != 0 {
