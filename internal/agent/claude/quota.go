@@ -20,10 +20,11 @@ type rateLimit struct {
 	Windows map[string]window `json:"unifiedWindows"`
 }
 
-// window is how much of one is used, as a fraction, and when it resets, in seconds since 1970.
+// window is how much of one is used, as a fraction, and when it resets, in seconds since 1970. Its status counts for itself only.
 type window struct {
 	Utilization json.RawMessage `json:"utilization"`
 	ResetsAt    float64         `json:"resetsAt"`
+	Status      string          `json:"status"`
 }
 
 // resets reports whether it is the limit of a plan, which has a time at which it ends. A throttle has none.
@@ -32,14 +33,14 @@ func (r rateLimit) resets() bool { return !agent.Epoch(r.ResetsAt).IsZero() && r
 // resetTime is when a limit ends that has such a time.
 func (r rateLimit) resetTime() time.Time { return agent.Epoch(r.ResetsAt) }
 
-// windows are those of which the event says how much is used. Where requests are refused, that is all of the window that it names: one that is
-// marked as rejected itself need not mean that.
+// windows are those of which the event says how much is used. Where requests are refused, that is all of the window that it names, unless that says
+// itself that it allows them: then it was a throttle. A window that is marked as rejected need not mean that requests are.
 func (r rateLimit) windows() (told []quota.Window) {
 	all := map[string]window{r.Type: r.window}
 	maps.Copy(all, r.Windows)
 	for name, w := range all {
 		used := agent.Number(w.Utilization)
-		if name == r.Type && r.Status == "rejected" {
+		if name == r.Type && r.Status == "rejected" && w.Status != "allowed" {
 			w.ResetsAt = cmp.Or(w.ResetsAt, r.ResetsAt)
 			if !(used >= 1) { // or is not known
 				used = 1

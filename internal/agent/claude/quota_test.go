@@ -24,6 +24,7 @@ func TestFollow_Quota(t *testing.T) {
 		"refused, without a share":   {`"status":"rejected",` + at + `,"rateLimitType":"seven_day_opus"`, "seven_day_opus 100% 1794944280 168h0m0s opus"},
 		"refused, below the limit":   {`"status":"rejected",` + at + `,"rateLimitType":"five_hour","unifiedWindows":{"five_hour":{"utilization":0.98}}`, "five_hour 100% 1794944280 5h0m0s"},
 		"refused, beyond the limit":  {`"status":"rejected",` + at + `,"rateLimitType":"five_hour","utilization":1.07`, "five_hour 107% 1794944280 5h0m0s"},
+		"2.1.325, a throttle":        {`"status":"rejected",` + at + `,"rateLimitType":"five_hour","unifiedWindows":{"five_hour":{"utilization":0.42,"status":"allowed",` + at + `}}`, "five_hour 42% 1794944280 5h0m0s"},
 		"a throttle":                 {`"status":"rejected","rateLimitType":"five_hour"`, ""},
 		"one window is, requests go": {`"status":"allowed","rateLimitType":"five_hour","unifiedWindows":{"five_hour":{"utilization":0.99,"status":"rejected",` + at + `}}`, "five_hour 99% 1794944280 5h0m0s"},
 		"numbers as text":            {`"status":"allowed","unifiedWindows":{"five_hour":{"utilization":"0.42",` + at + `},"seven_day":{"utilization":0.2,"resetsAt":"1794944280"}}`, ""},

@@ -90,6 +90,7 @@ func (anthropic) good(c *call, s *Step, n int) reply {
 		rep = anthropicStream(message, content, s.charged())
 	}
 	anthropicHeaders(rep.header, c, n, time.Time{})
+	anthropicClaim(rep.header, c)
 	rep.usage = s.charged()
 	return rep
 }

@@ -96,15 +96,18 @@ func (a *API) used(now time.Time) []Window {
 // anthropicWindows are the headers that tell a subscriber how much is used.
 func anthropicWindows(h http.Header, windows []Window) {
 	unified(h, "", "Status", "allowed")
-	for i, w := range windows {
-		reset := strconv.FormatInt(w.resets.Unix(), 10)
-		if i == 0 {
-			unified(h, "", "Reset", reset)
-			unified(h, "", "Representative-Claim", claim(w.Name))
-		}
+	for _, w := range windows {
 		unified(h, w.Name, "Status", "allowed")
 		unified(h, w.Name, "Utilization", decimal(w.Share))
-		unified(h, w.Name, "Reset", reset)
+		unified(h, w.Name, "Reset", strconv.FormatInt(w.resets.Unix(), 10))
+	}
+}
+
+// anthropicClaim names the window that counts. With an error it would be the one that is used up.
+func anthropicClaim(h http.Header, c *call) {
+	if c.subscription && len(c.windows) > 0 {
+		unified(h, "", "Reset", strconv.FormatInt(c.windows[0].resets.Unix(), 10))
+		unified(h, "", "Representative-Claim", claim(c.windows[0].Name))
 	}
 }
 
