@@ -19,10 +19,10 @@ func show(v any) string {
 }
 
 // The log tells when the model first answered, what the CLI retried by itself and which tools it used, and nothing of what
-// they were given.
+// they were given. What the CLI tells of the limits of its account is known afterwards.
 func TestBooks_Details(t *testing.T) {
 	each(t, true, func(t *testing.T, a *agent, version string) {
-		s := a.New(t, version, a.inner+", "+a.toolSteps+", 200")
+		s := a.New(t, version, a.inner+", "+a.toolSteps+", "+someUsed)
 		s.Env = []string{"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 		r := s.Belay(nil, a.work("say hi"))
 		r.Exits(0)
@@ -46,6 +46,9 @@ func TestBooks_Details(t *testing.T) {
 		}
 		if e.InnerRetries != 1 && (a != claude || !stage.UpTo(version, "2.0.77")) { // which says nothing where it helped
 			t.Errorf("%d retries inside", e.InnerRetries)
+		}
+		if known := quotaKnown(s); known != usedSaid && version == a.Versions[0] && (a == claude || a == codex) || known != "" && a != claude && a != codex {
+			t.Errorf("known of its limits: %s", known)
 		}
 		if text := show([]any{e.Tools, e.ToolCalls, e.Error}); strings.Contains(text, "sesame") {
 			t.Errorf("the log tells what a tool was given: %s", text)

@@ -99,6 +99,7 @@ var variesInTalk = []*regexp.Regexp{
 	regexp.MustCompile(`"request_id":"[^"]*"`),
 	regexp.MustCompile(`"pid":[0-9]+`),
 	regexp.MustCompile(`"(task|run)_id":"[^"]*"`),
+	regexp.MustCompile(`"resetsAt":[0-9]+`),
 }
 
 // conversationAlike is what a conversation prints without what differs from run to run.
@@ -173,13 +174,18 @@ func (c *talk) until(kind string) map[string]any {
 
 var streams = []string{"--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
 
-// A turn's result is there at once, whatever it says, and the next turn follows in the same process; with -p and without.
+// A turn's result is there at once, whatever it says, and the next turn follows in the same process; with -p and without. Of a plan claude tells how much is
+// used; of an account with an API key it tells nothing, and nothing is kept.
 func TestClaude_ConversationFailedTurn(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{"Print": {"-p"}, "NoPrint": nil, "UnknownFlag": {"-p", "--allow-other-models"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := claude.New(t, "", `429x2, 200(text="two")`)
+			last, known := `200(text="two")`, ""
+			if name != "NoPrint" {
+				last, known = `200(text="two", used=5h:42%,7d:17%)`, usedSaid
+			}
+			s := claude.New(t, "", "429x2, "+last)
 			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=1"}
 			c := converse(s, nil, append(more, streams...)...)
 			c.say("first")
@@ -190,6 +196,9 @@ func TestClaude_ConversationFailedTurn(t *testing.T) {
 			c.Wait().Exits(0)
 			if first["is_error"] != true || second["is_error"] != false || second["result"] != "two" || first["session_id"] != second["session_id"] {
 				t.Errorf("%v, %v\n%v, %v", first["is_error"], first["result"], second["is_error"], second["result"])
+			}
+			if got := quotaKnown(s); got != known {
+				t.Errorf("known of its limits: %q, want %q", got, known)
 			}
 		})
 	}

@@ -130,7 +130,7 @@ func parted(said string) (callbacks, messages string) {
 func TestShim_ClaudeSDK(t *testing.T) {
 	t.Parallel()
 	sdkScene{
-		script: `200(text="one"), tool(bash: "echo made > made"), 200(text="two"), tool(mcp__lab__echo: {}), 200(text="three"), 429x2, hang, 200(text="six"), 200(text="seven")`,
+		script: `200(text="one", used=5h:42%,7d:17%), tool(bash: "echo made > made"), 200(text="two"), tool(mcp__lab__echo: {}), 200(text="three"), 429x2, hang, 200(text="six"), 200(text="seven")`,
 		plan: `[{"use":{"partial":true,"hooks":true,"mcp":true,"slow":21000}},{"models":true},{"say":"first"},{"say":"second"},{"say":"third"},{"say":"fourth"},
 			{"say":"fifth","interrupt":"HANGS"},{"idle":21000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
 		env:   []string{"CLAUDE_CODE_MAX_RETRIES=1", "BELAY_STALL_TIMEOUT=20s"},
@@ -153,6 +153,9 @@ func TestShim_ClaudeSDK(t *testing.T) {
 		}
 		if want := []string{"turn ok", "turn ok", "turn ok", "turn rate_limit", "turn interrupted", "turn ok", "turn ok"}; !slices.Equal(got, want) {
 			t.Errorf("%q are on record, want %q", got, want)
+		}
+		if known := quotaKnown(s); known != usedSaid {
+			t.Errorf("known of its limits: %q", known)
 		}
 		if turns.InputTokens != all.InputTokens || turns.OutputTokens != all.OutputTokens || turns.InputTokens == 0 {
 			t.Errorf("the turns have used %+v and all %+v", turns, all)
