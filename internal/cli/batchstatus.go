@@ -104,9 +104,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 		term.Line(w, "not running")
 	}
 	term.Line(w, batchLine{Progress: st.Progress}.String())
-	for _, l := range limits {
-		term.Line(w, l.Line(time.Now()))
-	}
+	overview.SayLimits(w, limits)
 	var rows [][]term.Piece
 	for _, t := range st.Tasks {
 		doing := t.Doing

@@ -34,7 +34,7 @@ insert into belay.machine (name, instance, seen) values ('bee', 'y', now() - int
 	now := time.Now()
 	fleettest.Shared(t).Exec(t, database, fmt.Sprintf(`insert into belay.gate (key, machine, version, state) values ('claude:api', 'ant', 1, '{"quota":[{"name":"five_hour","used":0.5,"resets":%q,"told":%q}]}')`,
 		now.Add(time.Hour).Format(time.RFC3339), now.Format(time.RFC3339)))
-	asked(t, "fleet status", "--").is(0, "bee", "\n\nclaude:api: five_hour 50% used, resets ")
+	asked(t, "fleet status", "--").is(0, "bee", "\nclaude:api: five_hour 50% used, resets ")
 	lines := strings.Split(strings.TrimSpace(asked(t, "fleet status", "--json", "--").is(0).stdout), "\n")
 	var first machineJSON
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil || len(lines) != 2 || first.Name != "ant" || first.State != "joined" || first.ClockAhead != 3600 {

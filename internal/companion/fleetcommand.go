@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -206,14 +207,10 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 		}
 		none := fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text)
 		_, limits, err := fleetGates(ctx, s, nil)
-		if err = errors.Join(err, fleetList(from, args, list, none, machineTable, rows)); err != nil || args.on("json") || len(limits) == 0 {
-			return err
+		if err = errors.Join(err, fleetList(from, args, list, none, machineTable, rows)); err == nil && !args.on("json") {
+			err = overview.SayLimits(from.Out, limits)
 		}
-		lines := []string{""}
-		for _, l := range limits {
-			lines = append(lines, l.Line(time.Now()))
-		}
-		return term.Text(from.Out, strings.Join(lines, "\n")+"\n")
+		return err
 	})
 }
 

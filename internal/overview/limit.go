@@ -1,8 +1,7 @@
 package overview
 
 import (
-	"errors"
-	"io/fs"
+	"io"
 	"slices"
 	"time"
 
@@ -38,9 +37,6 @@ type Forecast struct {
 // Limits returns the windows of all accounts that something is known of, by account; never nil.
 func Limits(s *state.State) ([]Limit, error) {
 	entries, err := s.Gates().List()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
 	return LimitsOf(entries, clock.Now()), err
 }
 
@@ -57,14 +53,8 @@ func LimitsOf(entries []gate.Entry, now time.Time) []Limit {
 }
 
 func newLimit(account string, w *quota.Window, now time.Time) Limit {
-	l := Limit{Account: name(account), Window: name(w.Name), Used: w.Used, Resets: journal.Time{Time: w.Resets}, Told: journal.Time{Time: w.Told},
-		Warning: w.Used >= 0.8}
-	if w.Model != "" {
-		l.Model = new(name(w.Model))
-	}
-	if w.By != "" {
-		l.By = new(name(w.By))
-	}
+	l := Limit{Account: name(account), Window: name(w.Name), Model: orNull(w.Model), Used: w.Used, Resets: journal.Time{Time: w.Resets},
+		Told: journal.Time{Time: w.Told}, By: orNull(w.By), Warning: w.Used >= 0.8}
 	if share, full, ok := w.Forecast(now); ok {
 		l.Forecast = &Forecast{Used: share}
 		if !full.IsZero() {
@@ -77,12 +67,19 @@ func newLimit(account string, w *quota.Window, now time.Time) Limit {
 // name is a name that a file has, as it can be shown anywhere.
 func name(text string) string { return printable.CutMiddle(printable.Line(text), 128, "…") }
 
-// Short says how it stands in a few words: five_hour 84% used, resets 14:00.
-func (l *Limit) Short(now time.Time) string {
-	return l.Window + " " + share(l.Used) + " used, resets " + message.TimeOfDay(l.Resets.Time, now)
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return new(name(text))
 }
 
-// Words says it with what the forecast is, and Line with the account too.
+// Short says how it stands in a few words: five_hour 84% used, resets 14:00.
+func (l *Limit) Short(now time.Time) string {
+	return l.Window + " " + l.Percent() + " used, resets " + message.TimeOfDay(l.Resets.Time, now)
+}
+
+// Words says it with what the forecast is.
 func (l *Limit) Words(now time.Time) string {
 	if leads := l.Leads(now); leads != "" {
 		return l.Short(now) + " (forecast: " + leads + ")"
@@ -90,10 +87,16 @@ func (l *Limit) Words(now time.Time) string {
 	return l.Short(now)
 }
 
-func (l *Limit) Line(now time.Time) string { return l.Account + ": " + l.Words(now) }
+// SayLimits writes a line for each.
+func SayLimits(w io.Writer, list []Limit) (err error) {
+	for _, l := range list {
+		err = term.Line(w, l.Account+": "+l.Words(time.Now()))
+	}
+	return err
+}
 
 // Percent is the share that is used, for people.
-func (l *Limit) Percent() string { return share(l.Used) }
+func (l *Limit) Percent() string { return quota.Percent(l.Used) }
 
 // Leads is what the forecast says, for people; empty if there is none.
 func (l *Limit) Leads(now time.Time) string {
@@ -101,7 +104,7 @@ func (l *Limit) Leads(now time.Time) string {
 	case f == nil || l.Used >= 1: // what is the case needs no forecast
 		return ""
 	case f.Full == nil:
-		return share(f.Used) + " at the reset"
+		return quota.Percent(f.Used) + " at the reset"
 	case !f.Full.After(now):
 		return "full by now"
 	default:
@@ -136,12 +139,4 @@ var LimitGauges = []struct {
 		}},
 	{"belay_quota_resets_timestamp_seconds", "belay.quota.resets", "s", "When the window begins anew, in seconds since 1970.",
 		func(l *Limit) (float64, bool) { return float64(l.Resets.Unix()), true }},
-}
-
-// share is a share for people. What is far above the limit is not worth its digits.
-func share(part float64) string {
-	if part >= 10 {
-		return ">999%"
-	}
-	return quota.Percent(part)
 }

@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 	}
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, time.UTC)
 	list[1].Resets.Time, list[1].Forecast.Full.Time = noon.Add(3*time.Hour), noon.Add(13*time.Hour)
-	if line := list[1].Line(noon); line != "a: fills 60% used, resets 15:00 (forecast: full at about "+noon.Add(12*time.Hour).Format("Jan 2")+" 01:00)" {
+	if line := list[1].Words(noon); line != "fills 60% used, resets 15:00 (forecast: full at about "+noon.Add(12*time.Hour).Format("Jan 2")+" 01:00)" {
 		t.Error(line)
 	}
 	data, err := json.Marshal(list[3])
@@ -84,7 +84,7 @@ func TestLimits_HostileFile(t *testing.T) {
 		t.Error(err)
 	}
 	for _, l := range list {
-		text := l.Line(time.Now())
+		text := l.Account + l.Words(time.Now())
 		if l.By != nil {
 			text += *l.By
 		}

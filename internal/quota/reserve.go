@@ -81,5 +81,5 @@ func (r Reserve) Say(w *Window) string {
 	return fmt.Sprintf("%s of %s is used, and %s is kept in reserve", Percent(w.Used), w.Name, Percent(r.of(w.Name)))
 }
 
-// Percent is a share for people.
-func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 0, 64) + "%" }
+// Percent is a share for people. What is far above the limit is not worth its digits.
+func Percent(share float64) string { return strconv.FormatFloat(min(share*100, 999), 'f', 0, 64) + "%" }
