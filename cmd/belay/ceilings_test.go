@@ -43,6 +43,57 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
+// A hook that uses too much memory has failed; an MCP server is restarted, but not in a call, and belay mcp status shows what it uses.
+func TestMaxMemory_Integrations(t *testing.T) {
+	t.Parallel()
+	const grows = `(head -c 80m /dev/zero; exec sleep 300) | tail`
+	r := newRun(t, 0)
+	out, err := r.command("belay", "hook", "--max-memory", "40M", "--fail-closed", "--", "sh", "-c", grows).CombinedOutput()
+	if code := shellCode(err); code != 2 || !regexp.MustCompile(`used \d+\.\d MB of memory \(limit 40\.0 MB\) and was terminated\. Largest: \d+ \(tail\) `).Match(out) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	const server = `while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case $line in *'"grow"'*) ` + grows + ` & sleep 2;; esac
+  [ -z "$id" ] || echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"pid":'$$'}}'
+done`
+	stdin, feed, err := os.Pipe()
+	must.OK(t, err)
+	defer stdin.Close()
+	r.stdin = stdin
+	r.start("belay", "mcp", "--max-memory", "40M", "--name", "grows", "--", "sh", "-c", server)
+	ask := func(id int, method string) string {
+		fmt.Fprintf(feed, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":%q}\n", id, method)
+		line, err := r.out.ReadString('\n')
+		must.OK(t, err)
+		_, pid, _ := strings.Cut(line, "pid")
+		return pid
+	}
+	first := ask(1, "x")
+	if grown := ask(2, "grow"); grown != first {
+		t.Errorf("another server has answered the call: %s, %s", first, grown)
+	}
+	status := ""
+	eventually(t, "it was restarted", func() bool {
+		out, err := r.command("belay", "mcp", "status", "--json").Output()
+		must.OK(t, err)
+		status = string(out)
+		return strings.Contains(status, `"restarts":1`)
+	})
+	if !regexp.MustCompile(`"last_failure":"the server used \d+\.\d MB of memory \(limit 40\.0 MB\) and was terminated".*"peak_memory_bytes":\d{8,}`).MatchString(status) {
+		t.Error(status)
+	}
+	if again := ask(3, "x"); again == first {
+		t.Error("the server is the same")
+	}
+	feed.Close()
+	io.Copy(io.Discard, r.out)
+	if err := r.cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, r.said())
+	}
+	r.noneLeft("belay has ended")
+}
+
 // A command that fills its disk is ended while there is room for what Belay itself writes: log, result and record are whole.
 func TestMinFreeDisk(t *testing.T) {
 	t.Parallel()

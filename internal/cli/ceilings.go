@@ -7,6 +7,21 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
+// memoryFlag is a limit of memory where it is no setting.
+type memoryFlag int64
+
+func (f *memoryFlag) String() string { return "" }
+func (f *memoryFlag) Type() string   { return "SIZE" }
+
+func (f *memoryFlag) Set(text string) error {
+	n, err := config.ParseSize(text)
+	if err == nil && !supervise.MemoryLimits() {
+		err = message.Error(message.MemoryUntold())
+	}
+	*f = memoryFlag(n)
+	return err
+}
+
 // ceilingsOf are the ceilings that the settings ask for. A flag that cannot be kept is refused; a setting is left out, which idleFlags says.
 func ceilingsOf(s *config.Settings) (engine.Ceilings, error) {
 	c := engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}

@@ -31,7 +31,7 @@ var shareTable = []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Heading: "
 
 // serverTable has the generation for programs that read it: on a terminal the restarts say as much.
 var serverTable = []term.Column{{Heading: "SERVER", Kind: term.Path}, {Heading: "PID", Kind: term.Number, Drop: 1}, {Heading: "UPTIME", Kind: term.Number},
-	{Heading: "GENERATION", Kind: term.Number, Redundant: func([]string) bool { return true }}, {Heading: "RESTARTS", Kind: term.Number}, {Heading: "LAST FAILURE", Kind: term.Note}}
+	{Heading: "GENERATION", Kind: term.Number, Redundant: func([]string) bool { return true }}, {Heading: "RESTARTS", Kind: term.Number}, {Heading: "MEMORY", Drop: 2}, {Heading: "LAST FAILURE", Kind: term.Note}}
 
 var hookTable = []term.Column{{Heading: "CLIENT", Kind: term.Whole}, {Heading: "SCOPE", Kind: term.Whole}, {Heading: "EVENT", Kind: term.Whole}, {Heading: "MATCHER", Kind: term.Path},
 	{Heading: "BELAY", Min: 12}, {Heading: "COMMAND", Kind: term.Note}}

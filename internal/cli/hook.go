@@ -62,13 +62,14 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 // hookFlags are the flags of a call.
 type hookFlags struct {
 	timeout                    time.Duration
+	maxMemory                  memoryFlag
 	name                       string
 	tags                       tagFlag
 	failClosed, keepBackground bool
 }
 
 func (f hookFlags) hook(command []string) *hook.Hook {
-	h := &hook.Hook{Args: command, Name: f.name, Tags: f.tags, Timeout: f.timeout, FailClosed: f.failClosed, KeepBackground: f.keepBackground}
+	h := &hook.Hook{Args: command, Name: f.name, Tags: f.tags, Timeout: f.timeout, FailClosed: f.failClosed, KeepBackground: f.keepBackground, MaxMemory: int64(f.maxMemory)}
 	if h.Timeout == 0 {
 		h.Timeout = -1 // as everywhere, 0 means none
 	}
@@ -152,6 +153,7 @@ shell commands mean.`,
 	flags.SortFlags = false
 	flags.SetInterspersed(false)
 	flags.Var(&durationFlag{&f.timeout}, "timeout", "stop the command after D; 0 means no limit (default 60s)")
+	flags.Var(&f.maxMemory, "max-memory", "stop the command if it uses more memory than SIZE, such as 1G, with all that it has started (default none)")
 	flags.BoolVar(&f.failClosed, "fail-closed", false, "block if the command fails: exit code 2, the reason on stderr")
 	addText(flags, &f.name, "name", "NAME", "count failures under this name (default: the command's)")
 	flags.Var(&f.tags, "tag", tagUsage)

@@ -57,6 +57,10 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 		switch flag := f.given(); {
 		case f.url != "" && len(args) > 0:
 			return usage(message.Error("--url and a command cannot be used together"), "")
+		case f.maxMemory > 0 && f.url != "":
+			return usage(message.Error(message.NotTogether("--max-memory", "--url")), "")
+		case f.maxMemory > 0 && f.noRestart:
+			return usage(message.Error(message.NotTogether("--max-memory", "--no-restart")), "")
 		case f.url != "":
 			return f.connect(cmd.Context(), stdioOf(cmd))
 		case flag != "":
@@ -81,6 +85,7 @@ type mcpFlags struct {
 	toolTimeouts, retryTools, noRetryTools            []string
 	tags                                              tagFlag
 	noRetry, noRestart, noGate                        bool
+	maxMemory                                         memoryFlag
 }
 
 func (f *mcpFlags) add(cmd *cobra.Command) {
@@ -102,6 +107,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.noRetry, "no-retry", false, "never retry a call")
 	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to retry; may be repeated")
 	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not safe to retry, whatever the server says; may be repeated")
+	flags.Var(&f.maxMemory, "max-memory", "restart the server, between calls, if it uses more memory than SIZE, such as 1G, with all that it has started (default none)")
 	text(&f.maxBytes, "max-message", "MIB", "largest message that is passed on, in MiB (default 64)")
 	text(&f.cwd, "cwd", "DIR", "run the server in DIR")
 	flags.Var(&f.tags, "tag", tagUsage)
@@ -110,7 +116,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 
 // options reads the flags.
 func (f *mcpFlags) options(args []string) (mcp.Options, error) {
-	o := mcp.Options{Name: cmp.Or(f.name, filepath.Base(args[0])), Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
+	o := mcp.Options{Name: cmp.Or(f.name, filepath.Base(args[0])), Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, MaxMemory: int64(f.maxMemory), RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
 	if f.url == "" && isAgent(args[0]) {
 		o.Timeout, o.MaxTimeout = agentCall, mcp.Never
 	}

@@ -21,6 +21,8 @@ type mcpServer struct {
 	Restarts    int       `json:"restarts"`
 	LastFailure string    `json:"last_failure,omitempty"`
 	FailedAt    time.Time `json:"failed_at,omitzero"`
+	Memory      int64     `json:"memory_bytes,omitempty"` // where it has a limit, as has the next
+	PeakMemory  int64     `json:"peak_memory_bytes,omitempty"`
 }
 
 func newMCPStatus() *cobra.Command {
@@ -63,7 +65,11 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 			if s.LastFailure != "" {
 				last = fmt.Sprintf("%s ago: %s", printable.Span(time.Since(s.FailedAt)), s.LastFailure)
 			}
-			rows = append(rows, term.Cells(s.Name, s.PID, term.Span(time.Since(s.Since)), s.Generation, s.Restarts, last))
+			memory := ""
+			if s.Memory > 0 {
+				memory = fmt.Sprintf("%s, peak %s", term.Size(s.Memory), term.Size(s.PeakMemory))
+			}
+			rows = append(rows, term.Cells(s.Name, s.PID, term.Span(time.Since(s.Since)), s.Generation, s.Restarts, memory, last))
 		}
 		return term.Table(w, serverTable, rows)
 	}
@@ -83,7 +89,7 @@ func mcpServers() ([]mcpServer, error) {
 			continue
 		}
 		servers = append(servers, mcpServer{Name: name, PID: r.Owner.PID, Since: r.Started, Generation: r.Attempt, Restarts: max(0, r.Attempt-1),
-			LastFailure: r.Reason, FailedAt: r.Until})
+			LastFailure: r.Reason, FailedAt: r.Until, Memory: r.Memory, PeakMemory: r.PeakMemory})
 	}
 	return servers, nil
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strings"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -78,17 +78,10 @@ func exceeded(name string, x *supervise.Excess) *earlyStop {
 			fmt.Sprintf("You were stopped because only %s were free on the disk of %s, and %s must stay free. Remove what you have written there and do not need, and write less.",
 				value, x.Disk, limit))
 	}
-	var largest []string
-	for _, u := range x.Largest {
-		use := u.Proc.String()
-		if u.Memory > 0 { // else the system does not tell
-			use += " " + printable.Size(u.Memory)
-		}
-		largest = append(largest, use)
-	}
-	return ceiling(verdict.Resources, "max-memory", fmt.Sprintf("%s used %s of memory (limit %s) and was terminated. Largest: %s", name, value, limit, strings.Join(largest, ", ")),
+	largest := x.Names(message.MemoryOf)
+	return ceiling(verdict.Resources, "max-memory", fmt.Sprintf("%s %s and was terminated. Largest: %s", name, message.UsedMemory(x.Value, x.Limit), largest),
 		fmt.Sprintf("You were stopped, with all that you had started, because that used %s of memory, and the limit is %s. The largest processes were: %s. Go on in a way that needs less memory.",
-			value, limit, strings.Join(largest, ", ")))
+			value, limit, largest))
 }
 
 // lowDisk says that there is less space on a disk than must stay free.

@@ -130,7 +130,7 @@ func (l *liveRecord) progress(activity string, used verdict.Usage) {
 func (l *liveRecord) using(bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rec != nil && max(bytes-l.rec.Memory, l.rec.Memory-bytes) > l.rec.Memory/20 {
+	if l.rec != nil && l.rec.Changed(bytes) {
 		l.rec.Memory = bytes
 		l.write()
 	}

@@ -58,6 +58,8 @@ type Hook struct {
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
 
+	// MaxMemory is how many bytes the command may use with all that it has started; 0 means no limit.
+	MaxMemory int64
 	// Supervisor runs the command; nil means a zero one.
 	Supervisor *supervise.Supervisor
 	// ID marks what the command starts, see [supervise.RunIDVar]; empty means a random one. Where nothing may be left in
@@ -120,7 +122,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 		return supervise.Exit{}, err
 	}
 	spec := supervise.Spec{Path: path, Args: h.Args, Env: h.Env, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr, &h.said},
-		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID}
+		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID, MaxMemory: h.MaxMemory}
 	if in.terminal {
 		spec.Placement = supervise.TerminalPlacement()
 	}

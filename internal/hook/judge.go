@@ -45,6 +45,9 @@ func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, d
 	case exit.Reason == supervise.Deadline:
 		f.class, f.text = verdict.Timeout, fmt.Sprintf("exceeded its timeout (%s) and was terminated", message.Seconds(timeout))
 		return f, false
+	case exit.Reason == supervise.Exceeded:
+		f.class, f.text = verdict.Resources, message.UsedMemory(exit.Excess.Value, exit.Excess.Limit)+" and was terminated. Largest: "+exit.Excess.Names(message.MemoryOf)
+		return f, false
 	case exit.Reason != supervise.Exited:
 		f.class, f.text = verdict.Interrupted, "was interrupted"
 		return f, false

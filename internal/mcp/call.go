@@ -258,6 +258,14 @@ func (c *core) pingServer(now time.Time) {
 // hung ends a server that gives no sign of life.
 func (c *core) hung() { c.end(messages.NoLife(c.opt.hang()), true) }
 
+// overweight ends a server that uses too much memory, unless a call is under way: it is told again as long as that is so.
+func (c *core) overweight(generation int, why string) {
+	if generation == c.generation && c.phase == ready && !c.opt.NoRestart && len(c.queue) == 0 && !c.busy() && !c.clientIsAsked() {
+		c.heavy = true
+		c.end(why, true)
+	}
+}
+
 // end has the server ended, for a reason. told says that a call that has failed for the same reason is on record.
 func (c *core) end(why string, told bool) {
 	if c.phase == down || c.phase == stopping {

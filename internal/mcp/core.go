@@ -24,6 +24,7 @@ type core struct {
 	restartAt  time.Time
 	expected   string // why we end the server, if we do
 	told       bool   // what we end it for is on record
+	heavy      bool   // it used too much memory
 	last       *death // of a server that is not to be started again
 
 	calls  map[string]*call // sent to the server or waiting, by the id on the wire

@@ -393,6 +393,36 @@ func TestCore_Hung(t *testing.T) {
 	})
 }
 
+// A server that uses too much memory is restarted, but in no call.
+func TestCore_Overweight(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		if w.overweight(w.generation, "used 2 GB"); w.stops != 0 {
+			t.Error("it was ended in a call")
+		}
+		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		w.got()
+		w.overweight(w.generation-1, "used 2 GB")
+		if w.overweight(w.generation, "used 2 GB"); w.stops != 1 {
+			t.Error("it still runs")
+		}
+		w.crash()
+		last := w.incidents[len(w.incidents)-1]
+		if last.event != "memory" || last.class != verdict.Resources || !last.serverFailed() || !strings.Contains(last.text, "used 2 GB and was terminated") {
+			t.Errorf("%+v", last)
+		}
+		w.pass(100 * time.Millisecond)
+		w.want("started again", fmt.Sprint(w.starts), "[1 2]")
+	})
+	in(t, Options{NoRestart: true}, func(w *workbench) {
+		w.handshake()
+		if w.overweight(w.generation, "used 2 GB"); w.stops != 0 {
+			t.Error("what would be lost was ended")
+		}
+	})
+}
+
 func TestCore_ServerRequests(t *testing.T) {
 	ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}`
 	answer := `{"jsonrpc":"2.0","id":%s,"result":{"x":1}}`

@@ -16,7 +16,7 @@ import (
 
 // incident is something to be put on record. It never contains arguments or results.
 type incident struct {
-	event  string // tool_error, request_error, crash, hung, start_failed, retry, refused, pollution, late, oversize, client_error, unrecorded
+	event  string // tool_error, request_error, crash, hung, memory, start_failed, retry, refused, pollution, late, oversize, client_error, unrecorded
 	text   string
 	method string
 	tool   string
@@ -46,7 +46,7 @@ func (r *incident) serverFailed() bool {
 		return false
 	}
 	switch r.class {
-	case verdict.Crash, verdict.Timeout, verdict.BreakerOpen,
+	case verdict.Crash, verdict.Timeout, verdict.Resources, verdict.BreakerOpen,
 		verdict.Network, verdict.RateLimit, verdict.Overloaded, verdict.ServerError, verdict.Auth: // over a network
 		return true
 	}

@@ -54,6 +54,10 @@ type Options struct {
 	// RetryTools says of single tools whether they are safe to repeat, whatever the server says of them.
 	RetryTools map[string]bool
 
+	// MaxMemory is how many bytes of memory the server may use with all that it has started: above it, it is restarted as soon as no call is under way. 0 means
+	// no limit.
+	MaxMemory int64 `json:"-"`
+
 	// MaxMessage is the largest message that is carried. 0 means 64 MiB.
 	MaxMessage int
 
@@ -82,6 +86,7 @@ type Status struct {
 	Generation  int // how many have been started
 	LastFailure string
 	FailedAt    time.Time
+	Memory      int64 // that it uses, where there is a limit
 }
 
 func (o *Options) limitOf(tool string) time.Duration {

@@ -57,7 +57,7 @@ func (c *core) start() {
 	}
 	c.generation++
 	c.phase, c.expected, c.suspectAt = starting, "", time.Time{}
-	c.worked = false
+	c.worked, c.heavy = false, false
 	c.out.start(c.generation)
 }
 
@@ -105,8 +105,10 @@ func (c *core) died(generation int, d death) {
 	c.deaths++
 	told := c.told
 	c.told = false
-	event := "crash"
+	event, class := "crash", verdict.Crash
 	switch {
+	case c.heavy:
+		event, class = "memory", verdict.Resources
 	case d.err != nil:
 		event = "start_failed"
 	case d.forgotten:
@@ -121,7 +123,7 @@ func (c *core) died(generation int, d death) {
 	if !d.forgotten && !told && (failed || !open) {
 		c.failed(d.text())
 	}
-	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: failed || open || told || d.forgotten})
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: class, passing: failed || open || told || d.forgotten})
 	switch {
 	case c.last != nil:
 	case d.forgotten && c.deaths == 1 && !c.closing:

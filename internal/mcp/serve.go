@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -112,7 +113,10 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	var running *supervise.Process
 	begun := make(chan struct{})
 	spec := supervise.Spec{Path: p.opt.Path, Args: p.opt.Args, Dir: p.opt.Dir, Env: p.opt.Env, RunID: p.opt.ID,
-		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession,
+		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession, MaxMemory: p.opt.MaxMemory, Using: p.using,
+		Over: func(x supervise.Excess) {
+			p.do(func() { p.core.overweight(generation, messages.UsedMemory(x.Value, x.Limit)) })
+		},
 		StdoutEnd: func() {
 			<-begun
 			time.AfterFunc(stdoutGrace, func() { running.Stop(stopLadder) })
@@ -139,6 +143,14 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	lines.flush()
 	running.EndTree()
 	return deathOf(exit)
+}
+
+// using puts on record how much memory the server uses.
+func (p *Proxy) using(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Memory = bytes
+	p.tell()
 }
 
 // serverOut takes a server's stdout.

@@ -159,6 +159,19 @@ func StoppedBetween(why string) string { return "stopped before the next attempt
 // StoppedInCheck says why a check was not let finish.
 func StoppedInCheck(why string) string { return "stopped during the check: " + why }
 
+// UsedMemory says how much memory something has used, behind its name.
+func UsedMemory(used, limit int64) string {
+	return fmt.Sprintf("used %s of memory (limit %s)", printable.Size(used), printable.Size(limit))
+}
+
+// MemoryOf is a process and what it uses, if that is known.
+func MemoryOf(process string, used int64) string {
+	if used == 0 {
+		return process
+	}
+	return process + " " + printable.Size(used)
+}
+
 // MemoryUntold says why the memory of a command cannot be limited.
 func MemoryUntold() string { return "this system does not tell how much memory other processes use" }
 

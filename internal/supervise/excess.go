@@ -3,6 +3,7 @@ package supervise
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,15 @@ type Excess struct {
 type Use struct {
 	Proc
 	Memory int64
+}
+
+// Names are the largest processes, in words that are made of the name of each and what it uses; 0 where the system does not tell.
+func (x *Excess) Names(say func(name string, bytes int64) string) string {
+	var list []string
+	for _, u := range x.Largest {
+		list = append(list, say(u.Proc.String(), u.Memory))
+	}
+	return strings.Join(list, ", ")
 }
 
 // LowDisk says which of the disks has less free than must stay free; nil if none has.
@@ -84,7 +94,11 @@ func (g *gauge) look(now time.Time) (*Excess, time.Duration) {
 		}
 		if used > limit {
 			slices.SortFunc(uses, func(a, b Use) int { return cmp.Compare(b.Memory, a.Memory) })
-			return &Excess{Value: used, Limit: limit, Largest: uses[:min(3, len(uses))]}, 0
+			x := Excess{Value: used, Limit: limit, Largest: uses[:min(3, len(uses))]}
+			if g.p.spec.Over == nil {
+				return &x, 0
+			}
+			g.p.spec.Over(x)
 		}
 		// A look at what is shared takes its time; it takes no more than a twentieth of it, unless that would be too late.
 		next = min(next, max(g.memory.next(limit-used, limit/5, now), min(20*time.Since(now), nearLook)))

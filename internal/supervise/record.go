@@ -54,6 +54,8 @@ type Record struct {
 	CostUSD  *float64 `json:"cost_usd,omitempty"`
 	// Memory is how many bytes the processes of the run use, where that has a limit; it is written when it has changed by a twentieth.
 	Memory int64 `json:"memory_bytes,omitempty"`
+	// PeakMemory is the most that those of an MCP server have used so far, likewise.
+	PeakMemory int64 `json:"peak_memory_bytes,omitempty"`
 	// Name and Tags are the labels of the run, Project is the directory that its work belongs to, and Parent the run that it was
 	// started in.
 	Name    string            `json:"name,omitempty"`
@@ -88,6 +90,11 @@ type Record struct {
 	rows   *Rows
 	offset int64
 	asked  bool // the owner has looked for requests to stop; there may be more of them
+}
+
+// Changed reports whether so much memory is so different from what is on record that it is worth writing.
+func (rec *Record) Changed(memory int64) bool {
+	return max(memory-rec.Memory, rec.Memory-memory) > rec.Memory/20
 }
 
 // IsRun reports whether it is the record of a run: hooks and MCP servers have one too, and are not in the log as such.

@@ -79,6 +79,8 @@ type Spec struct {
 	// limit. A library finds of the tree what it finds of it when it stops it.
 	MaxMemory, MinFree int64
 	Disks              []string
+	// Over, if not nil, is told each time that the tree is seen to use more than MaxMemory, and takes the place of its end.
+	Over func(Excess)
 	// Using, if not nil, is told how much memory the tree uses: once a second at most, and only if there is a MaxMemory.
 	Using func(bytes int64)
 

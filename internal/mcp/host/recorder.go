@@ -88,9 +88,10 @@ func (b *Recorder) append(e journal.Entry) {
 func (b *Recorder) update(s mcp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason {
+	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason && !b.record.Changed(s.Memory) {
 		return
 	}
+	b.record.Memory, b.record.PeakMemory = s.Memory, max(b.record.PeakMemory, s.Memory)
 	b.record.Attempt, b.record.Reason, b.record.Until = s.Generation, s.LastFailure, s.FailedAt
 	if err := b.record.Update(); err != nil {
 		b.trouble(err)
