@@ -110,7 +110,10 @@ func (s *Step) anthropicContent(n int) []object {
 	} else if !json.Valid([]byte(s.ToolInput)) {
 		input = object{"input": s.ToolInput}
 	}
-	return append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_rehearsal%04d", n), "name": name, "input": input})
+	for i := range max(s.Calls, 1) {
+		content = append(content, object{"type": "tool_use", "id": "toolu_" + callID(n, i), "name": name, "input": input})
+	}
+	return content
 }
 
 // anthropicStream is a message as a stream of events.

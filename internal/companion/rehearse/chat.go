@@ -76,9 +76,11 @@ func (chat) good(c *call, s *Step, n int) reply {
 	message := object{"role": "assistant", "content": text}
 	if s.Tool != "" {
 		name, arguments := s.chatTool()
-		message["tool_calls"] = []object{{"id": fmt.Sprintf("call_rehearsal%04d", n), "type": "function",
-			"function": object{"name": name, "arguments": arguments}}}
-		finish = "tool_calls"
+		var calls []object
+		for i := range max(s.Calls, 1) {
+			calls = append(calls, object{"index": i, "id": "call_" + callID(n, i), "type": "function", "function": object{"name": name, "arguments": arguments}})
+		}
+		message["tool_calls"], finish = calls, "tool_calls"
 	}
 	finish = cmp.Or(s.Stop, finish)
 	head := object{"id": fmt.Sprintf("chatcmpl-rehearsal%04d", n), "created": time.Now().Unix(), "model": c.model}
@@ -123,7 +125,7 @@ func chatStream(head object, text string, message object, finish string, usage o
 	}
 	if calls, ok := message["tool_calls"].([]object); ok {
 		e.mark(InText)
-		add(object{"tool_calls": []object{with(calls[0], object{"index": 0})}}, nil)
+		add(object{"tool_calls": calls}, nil)
 		e.mark(AfterBlock)
 	}
 	e.mark(InText)

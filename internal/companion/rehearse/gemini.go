@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,7 +77,7 @@ func (gemini) good(c *call, s *Step, n int) reply {
 	}
 	if s.Tool != "" {
 		e.mark(InText)
-		add([]object{{"functionCall": s.geminiTool()}}, false)
+		add(slices.Repeat([]object{{"functionCall": s.geminiTool()}}, max(s.Calls, 1)), false)
 		e.mark(AfterBlock)
 	}
 	add([]object{{"text": ""}}, true)

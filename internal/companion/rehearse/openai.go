@@ -97,13 +97,15 @@ func (s *Step) openaiOutput(c *call, n int) []object {
 		return output
 	}
 	name, arguments := s.openaiTool(c)
-	item := object{"type": "function_call", "id": fmt.Sprintf("fc_rehearsal%04d", n), "call_id": fmt.Sprintf("call_rehearsal%04d", n),
-		"name": name, "arguments": arguments, "status": "completed"}
-	// A tool of an MCP server is mcp__server__tool to older codexes, and in a namespace of its server to newer ones.
-	if i := strings.LastIndex(name, "__"); i > len("mcp__") && strings.HasPrefix(name, "mcp__") && !slices.Contains(c.tools, name) {
-		item["namespace"], item["name"] = name[:i], name[i+2:]
+	named := object{"type": "function_call", "name": name, "arguments": arguments, "status": "completed"}
+	// A tool of an MCP server is mcp__server__tool to older codexes, and in a namespace of its server to newer ones, as their own are: collaboration__spawn_agent.
+	if i := strings.LastIndex(name, "__"); i > 0 && name[:i] != "mcp" && !slices.Contains(c.tools, name) {
+		named["namespace"], named["name"] = name[:i], name[i+2:]
 	}
-	return append(output, item)
+	for i := range max(s.Calls, 1) {
+		output = append(output, with(named, object{"id": "fc_" + callID(n, i), "call_id": "call_" + callID(n, i)}))
+	}
+	return output
 }
 
 // openaiTool is the call of the shell that this codex knows: they have had different ones.

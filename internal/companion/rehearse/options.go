@@ -94,6 +94,7 @@ var ownOptions = map[string]map[string]func(*Step, string) error{
 		"plan":   func(s *Step, v string) error { s.Plan = v; return nil },
 	},
 	"primary": {"resets": setResets},
+	"tool":    {"calls": setCalls},
 	"limit": {
 		"retry-after": func(s *Step, v string) error {
 			if s.Rate == nil {
@@ -266,6 +267,13 @@ func setCount(n *int, v string) error {
 		return message.Error(fmt.Sprintf("%q is not a number of tokens", v))
 	}
 	*n = parsed
+	return nil
+}
+
+func setCalls(s *Step, v string) (err error) {
+	if s.Calls, err = strconv.Atoi(v); err != nil || s.Calls < 1 || s.Calls > 1000 {
+		return message.Error(fmt.Sprintf("%q is not a number of calls from 1 to 1000", v))
+	}
 	return nil
 }
 

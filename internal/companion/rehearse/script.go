@@ -47,7 +47,9 @@ type Step struct {
 	// Model is the one that answers; empty means the one that was asked.
 	Text, Stop, Model string
 	// Tool is a tool that the model calls, with ToolInput: the command for bash, else the arguments as JSON.
+	// Calls is how often it does that in the one answer; 0 means once.
 	Tool, ToolInput string
+	Calls           int
 	// Usage is what is charged; fields that are negative are the default.
 	Usage Usage
 	// Cut ends the answer before its end, at At. Ping is how often a [CutHang] sends a sign of life; 0 means never.

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -152,6 +153,14 @@ func (s *Step) text() string {
 		return DefaultText
 	}
 	return s.Text
+}
+
+// callID is what names the call of a tool, the i-th of the n-th answer.
+func callID(n, i int) string {
+	if i == 0 {
+		return fmt.Sprintf("rehearsal%04d", n)
+	}
+	return fmt.Sprintf("rehearsal%04d_%d", n, i)
 }
 
 // resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
