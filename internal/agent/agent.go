@@ -62,6 +62,8 @@ type Info struct {
 	WithModel func(model string) []string
 	// Model is the model that the command line or the environment names; empty if neither does. Nil means that the CLI does not tell which model works.
 	Model func() string
+	// TellsCalls says that its events tell of tool calls with all of their input, TellsAgents that they, or its record, tell of sub-agents.
+	TellsCalls, TellsAgents bool
 	// Ladder is how the CLI is stopped.
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
@@ -165,6 +167,8 @@ type Follower struct {
 	// Look says what is new on the CLI's own record, which is a sign of life and tells what its events do not: what a model call has used, say. ok is
 	// false if nothing is new. It is asked now and then, and more often for a moment after a line that says that the model will be asked once more.
 	Look func() (info LineInfo, ok bool)
+	// SubAgents is how many sub-agents work now, where the CLI's own record tells more of them than its events. It is asked where there is a limit.
+	SubAgents func() int
 	// ExitCode is what the CLI would have ended with in the form that its caller asked for, where it was started with another one.
 	ExitCode func(code int) int
 	// JudgeTurn says what the turn of a conversation was worth that has just ended, see [LineInfo.TurnOver].
@@ -220,6 +224,9 @@ type LineInfo struct {
 	Models ModelUse
 	// Quota is what the line tells of the limits of the account: how much of them is used on a good day too. Nil if it tells nothing of that.
 	Quota []quota.Window
+	// Calls are the calls of tools that the line tells of first, and SubAgents is how many sub-agents work now.
+	Calls     []Call
+	SubAgents int
 }
 
 // Retrying is a retry inside the CLI.

@@ -51,6 +51,7 @@ type Tools struct {
 	last   Activity // the call that began last
 	newest openTool // of those that run; its n is 0 if none does
 	asked  int      // how many had begun when Begun was last asked
+	noted  []Call   // since Noted was last asked
 }
 
 // openTool is a call that has not ended.
@@ -61,10 +62,18 @@ type openTool struct {
 	argument    string
 }
 
-// Begin says that a tool has been called. The id names the call.
-func (t *Tools) Begin(id, name string) {
+// Call says that a tool has been called. The id names the call; one that runs already is the same.
+func (t *Tools) Call(id string, c Call) {
+	if t.Begin(id, c.Tool) {
+		t.Note(c)
+	}
+	t.Argue(id, c.Argument)
+}
+
+// Begin says that a tool has been called. The id names the call. It reports whether that is new.
+func (t *Tools) Begin(id, name string) bool {
 	if _, again := t.open[id]; again {
-		return
+		return false
 	}
 	t.begun++
 	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now(), n: t.begun}
@@ -81,6 +90,7 @@ func (t *Tools) Begin(id, name string) {
 	t.open[id] = one
 	t.newest = one
 	t.last = Activity{Doing: UsingTool, Tool: cutName(name)}
+	return true
 }
 
 // Argue says what a call that runs was given.

@@ -132,6 +132,7 @@ func (p *Profile) Info() agent.Info {
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
 	}
+	t.TellsCalls, t.TellsAgents = !p.plain(), !p.plain()
 	if !t.Once && !p.plain() {
 		t.Stall, t.ToolStall = p.stalls()
 	}

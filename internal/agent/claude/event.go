@@ -35,6 +35,8 @@ type event struct {
 
 	// system/task_started and the like
 	TaskID       string `json:"task_id"`
+	TaskType     string `json:"task_type"`
+	ToolUseID    string `json:"tool_use_id"` // that has started it
 	Backgrounded *bool  `json:"is_backgrounded"`
 	Tasks        []task `json:"tasks"`
 
@@ -107,14 +109,14 @@ func (l *length) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// input is what a tool is given: how long it is, in bytes of JSON, and what tells most of it.
+// input is what a tool is given: how long it is, in bytes of JSON, and the call with it.
 type input struct {
-	size     int64
-	argument string
+	size int64
+	call agent.Call
 }
 
 func (i *input) UnmarshalJSON(data []byte) error {
-	i.size, i.argument = int64(len(data)), agent.ToolArgument(data)
+	i.size, i.call = int64(len(data)), agent.NewCall("", data)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -124,6 +125,7 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		f.asks = f.asks || f.isAsked(e)
 		for _, b := range e.Message.Content {
 			f.Tools.End(b.ToolUseID)
+			f.agentReturned(b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, interruptedText)
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
@@ -170,12 +172,15 @@ func (f *follower) system(e event) agent.LineInfo {
 		for _, t := range e.Tasks {
 			f.background[t.ID] = true
 		}
+		maps.DeleteFunc(f.Agents, func(_, task string) bool { return task != "" && !f.background[task] })
 	case "task_started":
+		f.agentStarted(e)
 		if e.Backgrounded == nil || *e.Backgrounded {
 			f.background[e.TaskID] = true
 		}
 	case "task_notification", "task_completed", "task_ended":
 		delete(f.background, e.TaskID)
+		f.agentEnded(e)
 	case "api_retry":
 		f.retried++
 		f.midway = false
@@ -250,8 +255,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
-			f.Tools.Begin(b.ID, b.Name)
-			f.Tools.Argue(b.ID, b.Input.argument)
+			f.call(e.Parent, b)
 		}
 		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
@@ -270,6 +274,7 @@ func (f *follower) takeResult(e event, line agent.Line) {
 	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
 	f.Tools.EndAll()
+	maps.DeleteFunc(f.Agents, func(_, task string) bool { return task == "" })
 	clear(f.questions)
 	f.open, f.inTurn, f.asks = "", false, false
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")

@@ -92,6 +92,7 @@ func (p *Profile) Info() agent.Info {
 	if t.NoInput = p.line.reviews && (word == nil || word.Values[0] != "-"); word != nil && word.Values[0] != "-" {
 		t.Prompt = word.Values[0]
 	}
+	t.TellsCalls, t.TellsAgents = t.Unknown == "", t.Unknown == ""
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing
 		t.Stall, t.ToolStall = 0, 0
 	}
@@ -140,5 +141,5 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	if p.line.unknown() != "" {
 		f.Plain, f.Guess = false, true // a --json may stand after the flag that is not known
 	}
-	return agent.Follower{Reader: f}
+	return agent.Follower{Reader: f, SubAgents: f.subAgents}
 }

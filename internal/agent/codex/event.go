@@ -79,6 +79,13 @@ func (i item) argument() string {
 	return agent.ToolArgument(i.Arguments)
 }
 
+// call is the call of the tool. Of others than these the events do not have the input.
+func (i item) call() agent.Call {
+	c := agent.NewCall(shortName(i.toolName()), slices.Concat([]byte(i.Command), []byte(i.Query), i.Arguments))
+	c.Argument = i.argument()
+	return c
+}
+
 // typed is a command without the shell that codex gives it to: /bin/bash -lc 'npm test' is what was npm test.
 func typed(command string) string {
 	shell, line, ok := strings.Cut(command, " -lc ")

@@ -41,6 +41,7 @@ type follower struct {
 	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
 	record          *rollout         // all of it, once it is whole
 	context         string           // the model of the last turn_context
+	threads         map[string]*threadRecord
 }
 
 // Line implements agent.Reader.
@@ -128,9 +129,14 @@ func (f *follower) work(e event) {
 	f.continues = e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
 	f.Worked = f.Worked || f.continues
 	if !e.Item.tool() {
+		if f.continues {
+			f.Tools.Note(agent.Call{Tool: e.Item.Type})
+		}
 		return
 	}
-	f.Tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
+	if f.Tools.Begin(e.Item.ID, e.Item.toolName()) { // some are told of only when they have ended
+		f.Tools.Note(e.Item.call())
+	}
 	f.Tools.Argue(e.Item.ID, e.Item.argument())
 	if e.Type == "item.completed" {
 		f.Tools.End(e.Item.ID)

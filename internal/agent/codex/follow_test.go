@@ -62,7 +62,9 @@ func TestLine_News(t *testing.T) {
 		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Begun: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Said: "hello"}},
 		{completed, agent.LineInfo{Delivered: true}},
 	} {
-		if got := f.Line(agent.Line{Text: []byte(step.line)}); !reflect.DeepEqual(got, step.want) {
+		got := f.Line(agent.Line{Text: []byte(step.line)})
+		got.Calls = nil // see TestCalls of the registry
+		if !reflect.DeepEqual(got, step.want) {
 			t.Errorf("%s: %+v", step.line, got)
 		}
 	}

@@ -115,6 +115,7 @@ func (p *Profile) Info() agent.Info {
 		NoInput: d.Prompt.Stdin == Unread, Unknown: p.line.Unknown, Prompt: p.prompt()}
 	if p.showsEvents() || p.form() == agent.Stream {
 		t.Stall, t.ToolStall = d.Stall, cmp.Or(d.ToolStall, d.Stall)
+		t.TellsCalls = slices.ContainsFunc(d.Events, func(e Event) bool { return e.Kind == Tool && e.Paths[FieldToolInput] != "" })
 	}
 	t.Resumes = p.resumed(&p.line)
 	for _, name := range d.Session.Options {

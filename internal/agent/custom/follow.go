@@ -170,10 +170,11 @@ func (f *follower) beginTools(r *read) {
 		if i < len(ids) {
 			id = textOf(ids[i])
 		}
-		f.Tools.Begin(id, textOf(name))
+		var input []byte
 		if i < len(inputs) {
-			f.Tools.Argue(id, agent.ToolArgument([]byte(textOf(inputs[i]))))
+			input = []byte(textOf(inputs[i]))
 		}
+		f.Tools.Call(id, agent.NewCall(textOf(name), input))
 	}
 }
 

@@ -100,6 +100,7 @@ func (p *Profile) Info() agent.Info {
 	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Login: p.login(), Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown,
 		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel,
 		Model: func() string { return cmp.Or(p.line.Value(optModel), p.getenv("GEMINI_MODEL")) }}
+	t.TellsCalls, t.TellsAgents = p.showsEvents(), p.showsEvents()
 	if p.line.Unknown == "" { // else it may be anything
 		t.Stall, t.ToolStall = stall, agent.StallBeyond(stall, p.shellTimeout())
 	}

@@ -109,10 +109,12 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 		f.Active, f.running = true, false
 		f.rejected = p.State.Status == "error" && strings.HasPrefix(p.State.Error, rejection)
 		f.Worked = f.Worked || !f.rejected
+		call := agent.NewCall(p.Tool, p.State.Input)
 		if p.Tool != shell || !f.Tools.Runs(tentative, shell) {
-			f.Tools.Begin(p.CallID, p.Tool)
-			f.Tools.Argue(p.CallID, agent.ToolArgument(p.State.Input))
+			f.Tools.Call(p.CallID, call)
 			f.Tools.End(p.CallID) // it is told of when it has ended
+		} else {
+			f.Tools.Note(call)
 		}
 		f.Tools.End(tentative)
 	case "step_finish":
@@ -131,6 +133,7 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	f.reason, f.asking, f.running = p.Reason, false, false
 	f.Tools.EndAll()
+	clear(f.Agents)
 	u := p.usage()
 	f.used = f.used.Add(u)
 	if p.Reason == "unknown" && p.Tokens.none() {
@@ -192,6 +195,9 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 			f.Session = id
 			f.Version = l.field("version")
 		}
+		if isSession(l.field("parentID")) {
+			f.Agents.Begin(l.field("id"), "")
+		}
 	case "loop", "process":
 		if f.Session == "" && isSession(session) {
 			f.Session = session
@@ -233,6 +239,7 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		}
 	case "exiting loop":
 		f.exiting = f.exiting || session == f.Session
+		delete(f.Agents, session)
 	case "failed":
 		if l.Level == "ERROR" {
 			f.reasons = l.errorText()

@@ -92,6 +92,7 @@ func (p *Profile) Info() agent.Info {
 		Prompt:    p.line.message(),
 		Unknown:   p.line.run.Unknown,
 	}
+	t.TellsCalls, t.TellsAgents = t.Unknown == "", t.Unknown == ""
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing
 		t.Stall, t.ToolStall = 0, 0
 	}
