@@ -12,7 +12,7 @@ import (
 )
 
 // refusedFlags are flags that are refused where they do nothing. As settings, which are meant for many commands, they are left out.
-var refusedFlags = []string{"require-model", "reserve", "max-memory"}
+var refusedFlags = []string{"require-model", "reserve", "max-memory", "max-agents", "max-repeats"}
 
 // idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
 // all kinds of commands, so it is no mistake; but the user may count on what it does.
@@ -40,6 +40,8 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
 		{"reserve", unreserved == "", unreserved},
 		{"max-memory", r.Ceilings.Memory == s.MaxMemory, message.MemoryUntold()},
+		{"max-agents", r.Ceilings.Agents == s.MaxAgents, message.Untold("the command", "sub-agents")},
+		{"max-repeats", r.Ceilings.Repeats == s.MaxRepeats, message.Untold("the command", "tool calls")},
 		{"breaker-failures", gated, message.NoEffectWithout("gate")},
 		{"breaker-open", gated, message.NoEffectWithout("gate")},
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},

@@ -275,7 +275,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, usage(message.Error("--require-model cannot be used here: "+message.ModelUntold("the command")),
 			message.AsIn("belay run --require-model -- claude -p hi --model opus"))
 	}
-	if r.Ceilings, err = ceilingsOf(s); err != nil {
+	if r.Ceilings, err = ceilingsOf(s, known); err != nil {
 		return nil, err
 	}
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}

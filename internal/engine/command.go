@@ -97,6 +97,9 @@ func (r *Runner) check(c *command, env []string) error {
 	if r.Ceilings.Memory > 0 && !supervise.MemoryLimits() {
 		return &belaytype.UsageError{Err: message.Error(message.MemoryUntold())}
 	}
+	if what := r.Ceilings.untold(r.profile()); what != "" {
+		return &belaytype.UsageError{Err: message.Error(message.Untold(c.name(), what))}
+	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)
 		switch {

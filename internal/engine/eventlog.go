@@ -52,6 +52,7 @@ type eventLog struct {
 	ended          *agent.Account            // what the attempt has done; nil before its end
 	modelUse       agent.ModelUse            // that was looked at last
 	substitution   belaytype.ModelSubstitution
+	rows           runaway
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
 	reading sync.Mutex
@@ -128,6 +129,11 @@ func (t *eventLog) Write(p []byte) (int, error) {
 func (t *eventLog) line(line agent.Line) {
 	info := t.follower.Line(line)
 	if !info.Foreign { // of the CLI that says nothing: not even that it works on after its result
+		if line.Long != nil {
+			for i := range info.Calls {
+				info.Calls[i].Key = 0 // its input is not whole
+			}
+		}
 		t.act(info)
 		if info.Continues {
 			t.lookLater(looks)

@@ -55,6 +55,9 @@ func OtherModel(name, asked, used string) string {
 // ModelUntold says why no model can be required of a command.
 func ModelUntold(name string) string { return name + " does not tell which model it uses" }
 
+// Untold says why something that a command does cannot be limited: its tool calls, its sub-agents.
+func Untold(name, what string) string { return name + " does not tell of its " + what }
+
 // NoEffectSessions is why a flag of sessions has no effect.
 func NoEffectSessions() string { return "only agents have sessions" }
 

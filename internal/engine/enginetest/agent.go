@@ -28,6 +28,7 @@ type Agent struct {
 type Beside struct {
 	Record func() (Event, bool) // is asked what is new on record
 	Code   func(int) int        // the exit code in the form that was asked for
+	Agents func() int           // the sub-agents on record; nil if there is nothing of them
 }
 
 func (a *Agent) Name() string {
@@ -81,7 +82,7 @@ func (a *Agent) Follow(p agent.Plan) agent.Follower {
 	if a.Beside == nil {
 		return follower
 	}
-	follower.ExitCode = a.Beside.Code
+	follower.ExitCode, follower.SubAgents = a.Beside.Code, a.Beside.Agents
 	follower.StderrLine = func(line []byte) (agent.LineInfo, bool) {
 		info := f.Line(agent.Line{Text: line})
 		return info, !info.Foreign
@@ -104,8 +105,10 @@ type Event struct {
 	Tools    int             `json:"tools,omitempty"`
 	Tool     string          `json:"tool,omitempty"` // begins
 	Argument string          `json:"argument,omitempty"`
-	Said     string          `json:"said,omitempty"` // before that
-	Done     bool            `json:"done,omitempty"` // the result is there
+	Input    string          `json:"input,omitempty"`  // of the tool, all of it
+	Agents   int             `json:"agents,omitempty"` // that work now
+	Said     string          `json:"said,omitempty"`   // before that
+	Done     bool            `json:"done,omitempty"`   // the result is there
 	Waiting  bool            `json:"waiting,omitempty"`
 	TurnOver bool            `json:"turn_over,omitempty"`
 	Turn     *verdict.Usage  `json:"turn,omitempty"`    // a model call has ended
@@ -177,10 +180,11 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign, Models: e.Models, Quota: e.Quota}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign, Models: e.Models, Quota: e.Quota, SubAgents: e.Agents}
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 		info.Begun, info.Said = info.Activity, e.Said
+		info.Calls = []agent.Call{agent.NewCall(e.Tool, []byte(e.Input))}
 	}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless, Repeated: e.Repeated,
