@@ -87,6 +87,8 @@ type Config struct {
 	// Command is run with each alert, as JSON on its stdin. Webhook is a URL that it is posted to.
 	Command []string
 	Webhook string
+	// Forecast says that a limit of an account which will be full before it resets raises an alert too.
+	Forecast bool
 }
 
 // For are the settings of an integration: its own, and those for all where it has none. One that belongs to a kind, as a

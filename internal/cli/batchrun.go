@@ -314,7 +314,7 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 			r.view.once("login", message.LoginRenewed("task "+job.Task.ID))
 		}
 	case belaytype.AlertRaised:
-		r.view.say(message.Alert(e.Integration, e.Failures, e.Within))
+		r.view.say(alertText(e))
 	case belaytype.ModelSubstitution:
 		r.view.once("model "+e.Asked+" "+e.Used, message.OtherModel("task "+job.Task.ID, e.Asked, e.Used))
 	case belaytype.StateTrouble:

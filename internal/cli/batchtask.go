@@ -255,6 +255,7 @@ func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) 
 		runner.Policy.MaxWait = retry.None
 	}
 	runner.Gate.Settings.MaxHold = batch.LongestHold
+	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(nameOf(c.known), journal.Integration(nameOf(c.known), filepath.Base(c.args[0])))
 	if r.state != nil {
 		prepared := *r.state

@@ -5,10 +5,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/term"
 )
+
+// alertText says that an alert was raised. That of a forecast has it delivered: the run goes on, and may well succeed.
+func alertText(e belaytype.AlertRaised) string {
+	if e.Failures == 0 {
+		foldLog()
+		return "alert: " + e.Last + ". See: belay limits"
+	}
+	return message.Alert(e.Integration, e.Failures, e.Within)
+}
 
 func newLimits() *cobra.Command {
 	var asJSON bool

@@ -139,6 +139,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if s.DryRun {
 		return fallbackHint(dryRun(ctx, std.Out, s, runner, command))
 	}
+	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
 	file, err := openResultFile(std, s.ResultFile)
 	if err != nil {

@@ -94,7 +94,7 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.ModelSubstitution:
 		v.say(message.OtherModel(v.name, e.Asked, e.Used))
 	case belaytype.AlertRaised:
-		v.line(message.Alert(e.Integration, e.Failures, e.Within))
+		v.line(alertText(e))
 	case belaytype.FoundDone:
 		v.say(fmt.Sprintf("%s failed, but the change had been made: %s", v.name, strings.TrimSpace(e.Output)))
 	case belaytype.StdinSilent:

@@ -104,8 +104,12 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	host, _ := os.Hostname()
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
+	text := fmt.Sprintf("%d failures of %s within %s; the last: ", a.Failures, a.Integration, printable.Span(within))
+	if a.Failures == 0 { // of a forecast, which says all there is
+		text = ""
+	}
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, printable.Span(within), a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
+		"belay on " + host + ": " + text + a.Message, redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
 		db.Task{Batch: redact.Text(a.Batch), Task: redact.Text(a.Task.Task), Line: a.Line}})
 	if err != nil {
 		return err

@@ -126,8 +126,11 @@ func (q *question) alerts(ctx context.Context) error {
 		case a.Trouble != "":
 			told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
 		}
-		return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
-			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
+		why := "forecast"
+		if a.Failures > 0 {
+			why = fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond))
+		}
+		return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30), why, labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
 	}, func(a db.Alert) string { return a.Machine }}.write(q, list)
 }
 

@@ -14,11 +14,11 @@ import (
 // readAlerts reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where alerts are sent.
 func (f *file) readAlerts(t *fields) {
 	f.alerts = alert.Config{Settings: thresholds(t), Command: read(t, "command", commandLine), Webhook: read(t, "webhook", webhook),
-		Per: map[string]alert.Settings{}}
+		Forecast: t.flag("forecast"), Per: map[string]alert.Settings{}}
 	own := slices.DeleteFunc(t.keys(), func(key string) bool { return slices.Contains(t.asked, key) })
 	for _, name := range own {
 		if _, isTable := t.table[name].(map[string]any); !isTable {
-			t.fail(name, message.Error(message.UnknownKey("failures", "within", "command", "webhook", "tables such as [alert.claude]")))
+			t.fail(name, message.Error(message.UnknownKey("failures", "within", "forecast", "command", "webhook", "tables such as [alert.claude]")))
 		}
 		if near := Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
 			t.fail(name, checkProfile(name))

@@ -173,6 +173,7 @@ func (s *Settings) alerts(profile string) (list []Shown) {
 	a := s.Alerts
 	add("", "failures", failures(a.Failures))
 	add("", "within", written(a.Within))
+	add("", "forecast", map[bool]string{true: "true"}[a.Forecast])
 	add("", "command", strings.Join(a.Command, " "))
 	if u, err := url.Parse(a.Webhook); err == nil && u.Host != "" {
 		add("", "webhook", u.Scheme+"://"+u.Host+"/…")

@@ -2,11 +2,16 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
 )
 
@@ -21,8 +26,11 @@ func (c *call) tellQuota(news []quota.Window) {
 		return
 	}
 	told := clock.Now()
+	var fills quota.Quota
 	tell := func(s gate.State) gate.State {
-		s.Quota = s.Quota.Tell(clock.Now(), told, c.id, news)
+		if s.Quota = s.Quota.Tell(clock.Now(), told, c.id, news); c.runner.AlertForecast {
+			s.Quota, fills = s.Quota.Warn(told)
+		}
 		return s
 	}
 	before, err := c.shared.Load(key)
@@ -30,8 +38,31 @@ func (c *call) tellQuota(news []quota.Window) {
 		return
 	}
 	if !tell(before).Quota.Repeats(before.Quota, quotaAge) {
-		c.shared.Update(key, told, tell)
+		if err := c.shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
+			return
+		}
+		for _, w := range fills {
+			c.alertForecast(key, &w, told)
+		}
 	}
+}
+
+// alertForecast raises an alert for a window that will be full before it resets.
+func (c *call) alertForecast(account string, w *quota.Window, now time.Time) {
+	_, full, _ := w.Forecast(now)
+	text := printable.Line(fmt.Sprintf("%s of %s will be full at about %s if it goes on like this; it resets at %s", w.Name, account,
+		message.TimeOfDay(full, now), message.TimeOfDay(w.Resets, now)))
+	if c.state != nil && !c.runner.NoRecord {
+		log := c.state.Log(nil)
+		log.Secrets = c.secrets
+		err := log.Append(journal.Entry{Timestamp: journal.Time{Time: now}, Kind: journal.Alert, Event: "forecast", Profile: account, Invocation: c.id,
+			Status: journal.Success, Error: text, Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+			Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line})
+		if err != nil {
+			c.live.trouble(err)
+		}
+	}
+	c.emit(belaytype.AlertRaised{Integration: account, Last: text})
 }
 
 // filled is the window that is fullest by the news that an agent tells; nil if it tells none.

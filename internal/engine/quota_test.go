@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
@@ -120,4 +121,50 @@ type countedStore struct {
 func (s *countedStore) Update(key string, now time.Time, change func(gate.State) gate.State) error {
 	s.n++
 	return s.Memory.Update(key, now, change)
+}
+
+// A window that will be full before it resets raises one alert, where that is asked for; the next window may raise another.
+func TestQuota_AlertsOnceAWindow(t *testing.T) {
+	for name, c := range map[string]struct {
+		used []float64 // every ten minutes
+		off  bool
+		want int
+	}{
+		"it fills":                  {used: []float64{0.3, 0.5, 0.7, 0.9}, want: 1},
+		"it does not":               {used: []float64{0.5, 0.51, 0.52, 0.53}},
+		"too little to tell":        {used: []float64{0.7}},
+		"its first half":            {used: []float64{0.1, 0.2, 0.3, 0.4}},
+		"it is full already":        {used: []float64{0.1, 1.1, 1.2}},
+		"not asked for":             {used: []float64{0.3, 0.5, 0.7}, off: true},
+		"the next window fills too": {used: []float64{0.3, 0.5, 0.7, -0.3, 0.5, 0.7}, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := reserving(t, 0)
+				r.AlertForecast = !c.off
+				var said []string
+				r.Observe = func(e belaytype.Event) {
+					if a, ok := e.(belaytype.AlertRaised); ok {
+						said = append(said, a.Last)
+					}
+				}
+				var told []enginetest.Step
+				resets := time.Now().Add(2 * time.Hour)
+				for _, used := range c.used {
+					news := toldOf(used)
+					if used < 0 { // a new one has begun
+						news[0].Used, resets = -used, resets.Add(5*time.Hour)
+					}
+					news[0].Resets = resets
+					told = append(told, enginetest.Line(enginetest.Event{Quota: news}), enginetest.Wait(10*time.Minute))
+				}
+				script(r, steps(0, append(told, enginetest.Line(enginetest.Event{Text: "hi", Class: verdict.OK}))...))
+				_, err := r.Run(t.Context(), claude)
+				must.OK(t, err)
+				if len(said) != c.want || c.want > 0 && !strings.HasPrefix(said[0], "five_hour of api will be full at about ") {
+					t.Errorf("%q", said)
+				}
+			})
+		})
+	}
 }

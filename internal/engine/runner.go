@@ -144,6 +144,8 @@ type Runner struct {
 	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value
 	// means five within ten minutes. Failures are counted in the State.
 	Alert alert.Settings
+	// AlertForecast says that a limit of an account which will be full before it resets raises one too.
+	AlertForecast bool
 
 	// State is where log, run records, gates, scopes, sessions and alerts are kept; nil means nowhere. Trouble with it is
 	// told to Observe and stops nothing.

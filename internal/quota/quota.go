@@ -25,6 +25,8 @@ type Window struct {
 	// Told is when this was told, by the run By.
 	Told time.Time `json:"told"`
 	By   string    `json:"by,omitempty"`
+	// Warned says that an alert has been raised for it.
+	Warned bool `json:"warned,omitempty"`
 	// Trail is what was told of this window before, within the last hour.
 	Trail []Point `json:"trail,omitempty"`
 }
@@ -139,6 +141,7 @@ func (w Window) after(earlier *Window) Window {
 	if w.Resets.Sub(earlier.Resets).Abs() >= spacing {
 		return w
 	}
+	w.Warned = w.Warned || earlier.Warned
 	points := append(slices.Concat(w.Trail, earlier.Trail), Point{earlier.Told, earlier.Used})
 	slices.SortFunc(points, func(p, o Point) int { return cmp.Or(p.At.Compare(o.At), cmp.Compare(p.Used, o.Used)) })
 	w.Trail = nil
@@ -161,7 +164,7 @@ func (q Quota) Repeats(earlier Quota, age time.Duration) bool {
 // Same reports whether two say the same.
 func Same(a, b Quota) bool {
 	return slices.EqualFunc(a, b, func(x, y Window) bool {
-		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.compare(&y) == 0 &&
+		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 &&
 			slices.EqualFunc(x.Trail, y.Trail, func(p, o Point) bool { return p.At.Equal(o.At) && p.Used == o.Used })
 	})
 }
@@ -204,6 +207,21 @@ func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool
 		full = w.Told.Add(time.Duration(max(0, 1-w.Used) / pace * float64(time.Hour)))
 	}
 	return share, full, true
+}
+
+// Warn marks the windows that will be full before they reset, by the forecast at now, and returns those that were not marked before. Of what is used by
+// less than half it says nothing: in the first minutes of a window any pace looks too fast.
+func (q Quota) Warn(now time.Time) (marked, fresh Quota) {
+	marked = slices.Clone(q)
+	for i := range marked {
+		w := &marked[i]
+		_, full, _ := w.Forecast(now)
+		if !full.IsZero() && !w.Warned && w.Used >= 0.5 && w.Used < 1 && w.Name != "overage" {
+			w.Warned = true
+			fresh = append(fresh, *w)
+		}
+	}
+	return marked, fresh
 }
 
 // counts reports whether calls of a model fall under the window. Of a model that is not known, only what all models fall under counts.

@@ -77,7 +77,7 @@ function alerts(d, link) {
   return table('Alerts', [['Raised'], ['Integration'], ['Failures', 'num'], ['Delivered'], ['Last error', 'long']],
     d.alerts.map((a) => ({ key: String(a.id), cells: [
       a.invocation ? linked(link('run', { id: a.invocation }), when(a.timestamp), { title: full(a.timestamp) }) : when(a.timestamp), [a.integration, ' ', labels(a)],
-      `${count(a.failures)} in ${span(a.within_ms)}`, a.delivered ? when(a.delivered) : a.trouble || '–', cut(a.message),
+      a.failures ? `${count(a.failures)} in ${span(a.within_ms)}` : 'forecast', a.delivered ? when(a.delivered) : a.trouble || '–', cut(a.message),
     ] })), 'No alert was raised.');
 }
 
