@@ -69,8 +69,8 @@ func tables() map[string]term.Sheet {
 			term.Cells("claude", "project", "PreToolUse", "Bash|Edit|Write|MultiEdit", "installed", "belay hook -- python3 $CLAUDE_PROJECT_DIR/.claude/hooks/guard.py --strict"),
 			term.Cells("codex", "user", "agent-turn-complete", "", "no: it has a type that belay does not know", "notify-send done")}},
 		"mcp-status": {Columns: serverTable, Rows: [][]term.Piece{
-			term.Cells("files", "20311", "2h15m", "3", "2", "4m ago: exited 137 (out of memory); 2 requests were answered with an error"),
-			term.Cells("a-server-with-a-long-name", "4194304", "12s", "1", "0", "–")}},
+			term.Cells("files", "20311", "2h15m", "3", "2", "118.0 MB", "4m ago: exited 137 (out of memory); 2 requests were answered with an error"),
+			term.Cells("a-server-with-a-long-name", "4194304", "12s", "1", "0", "–", "–")}},
 	}
 }
 
