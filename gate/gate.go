@@ -72,7 +72,7 @@ type State struct {
 
 // Healthy reports whether nothing is worth keeping at now: the state is as good as the zero one.
 func (s State) Healthy(now time.Time) bool {
-	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now) && !s.Quota.Known(now)
+	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now) && len(s.Quota.At(now)) == 0
 }
 
 // admission is the right to start a call, as the state was told of it.

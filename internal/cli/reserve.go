@@ -15,20 +15,12 @@ func reserveOf(s *config.Settings, known agent.Profile, joined []budget.Joined) 
 		keep = keep.And(s.BudgetRules[j.Name].Reserve)
 	}
 	a, isAgent := known.(agent.Agent)
+	tells := s.Gate != "" || isAgent && !a.Info().Once
 	switch {
-	case len(keep) == 0:
-	case s.NoGate:
-		why = "without a gate nothing is known of limits"
-	case isAgent && a.Info().Once:
-		why = "a conversation is not held up"
-	case !isAgent && s.Gate == "":
-		why = "only agents that work by themselves tell how much of their limits is used"
-	}
-	switch {
-	case why == "":
+	case len(keep) == 0 || tells && !s.NoGate:
 		return keep, ""
-	case len(s.Reserve) == 0:
-		return nil, ""
+	case len(s.Reserve) > 0:
+		why = "only for agents that work by themselves, and take part in a gate, it is known how much of their limits is used"
 	}
 	return nil, why
 }

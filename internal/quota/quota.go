@@ -51,31 +51,28 @@ const (
 	most = 16
 )
 
-// Name names a window by its length, as all services are named alike: five_hour, seven_day, else 90m, 24h, 30d.
+// Name names a window by its length, as all services are named alike: five_hour, seven_day, else 90m, 24h.
 func Name(length time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case length == fiveHours:
+	switch length {
+	case fiveHours:
 		return "five_hour"
-	case length == sevenDays:
+	case sevenDays:
 		return "seven_day"
-	case length >= day && length%day == 0:
-		return fmt.Sprintf("%dd", length/day)
-	case length >= time.Hour && length%time.Hour == 0:
+	}
+	if length%time.Hour == 0 {
 		return fmt.Sprintf("%dh", length/time.Hour)
 	}
 	return fmt.Sprintf("%dm", length/time.Minute)
 }
 
 // Length is how long a window of that name lasts; 0 if the name does not say.
-func Length(name string) time.Duration {
-	switch {
-	case strings.HasPrefix(name, "five_hour"):
-		return fiveHours
-	case strings.HasPrefix(name, "seven_day"):
-		return sevenDays
+func Length(name string) (length time.Duration) {
+	if strings.HasPrefix(name, "five_hour") {
+		length = fiveHours
+	} else if strings.HasPrefix(name, "seven_day") {
+		length = sevenDays
 	}
-	return 0
+	return length
 }
 
 // Known reports whether the window says anything at now: it has not ended, and was not told by a clock that was wrong.
@@ -92,11 +89,6 @@ func (w *Window) valid() bool {
 
 // Quota is what is known of the windows of one account, by name.
 type Quota []Window
-
-// Known reports whether anything is known at now.
-func (q Quota) Known(now time.Time) bool {
-	return slices.ContainsFunc(q, func(w Window) bool { return w.valid() && w.Known(now) })
-}
 
 // At is what is known at now.
 func (q Quota) At(now time.Time) Quota {
@@ -164,8 +156,7 @@ func (q Quota) Repeats(earlier Quota, age time.Duration) bool {
 // Same reports whether two say the same.
 func Same(a, b Quota) bool {
 	return slices.EqualFunc(a, b, func(x, y Window) bool {
-		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 &&
-			slices.EqualFunc(x.Trail, y.Trail, func(p, o Point) bool { return p.At.Equal(o.At) && p.Used == o.Used })
+		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 && len(x.Trail) == len(y.Trail)
 	})
 }
 
@@ -182,26 +173,18 @@ func (q Quota) Shifted(by time.Duration) Quota {
 	return q
 }
 
-// pace is how much of the window was used in an hour lately; ok is false if too little is known for that.
-func (w *Window) pace(now time.Time) (share float64, ok bool) {
+// Forecast is the share that will be used when the window ends if it goes on as in the last hour, and when it will be full before that, zero if it
+// will not. ok is false if too little is known to say.
+func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool) {
 	if len(w.Trail) == 0 || now.Sub(w.Told) > recent {
-		return 0, false
+		return 0, full, false
 	}
 	from := w.Trail[0]
 	span := w.Told.Sub(from.At)
 	if span < spacing || w.Used < from.Used || from.Used < 0 {
-		return 0, false
+		return 0, full, false
 	}
-	return (w.Used - from.Used) / span.Hours(), true
-}
-
-// Forecast is the share that will be used when the window ends if it goes on as in the last hour, and when it will be full before that, zero if it
-// will not. ok is false if too little is known to say.
-func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool) {
-	pace, ok := w.pace(now)
-	if !ok {
-		return 0, time.Time{}, false
-	}
+	pace := (w.Used - from.Used) / span.Hours()
 	share = w.Used + pace*w.Resets.Sub(w.Told).Hours()
 	if share >= 1 && pace > 0 {
 		full = w.Told.Add(time.Duration(max(0, 1-w.Used) / pace * float64(time.Hour)))
