@@ -32,6 +32,7 @@ type Settings struct {
 	Reap, Stream, DryRun, Quiet, Verbose  bool
 	OutputFormat, ResultFile, ExitCodeOut string
 	GitHub, Telemetry, NoRecord           bool
+	KeepAwake                             bool
 	NotifyAfter                           time.Duration
 	Gate, Scope, OnBusy                   string
 	MaxParallel                           int
@@ -103,7 +104,7 @@ func (s *Settings) OnlyAttempt() bool {
 // model, which only agents have.
 func (s *Settings) Any() bool {
 	for name := range s.origin {
-		if name != "name" && name != "tag" && name != "notify-after" && name != "fallback" && name != "require-model" {
+		if name != "name" && name != "tag" && name != "notify-after" && name != "keep-awake" && name != "fallback" && name != "require-model" {
 			return true
 		}
 	}

@@ -150,6 +150,9 @@ var Table = []Setting{
 	{"telemetry", "", "send the run, once it has ended, as an OpenTelemetry trace to where the OTEL_* variables say, and metrics with it (default off)", results, User,
 		boolean(func(s *Settings) *bool { return &s.Telemetry })},
 
+	{"keep-awake", "", "keep the machine from going to sleep while the run or batch lasts, waits included (default off)", other, User,
+		boolean(func(s *Settings) *bool { return &s.KeepAwake })},
+
 	{"no-record", "", "do not keep the run in the log, in which belay log and belay stats find it (default off)", results, User,
 		boolean(func(s *Settings) *bool { return &s.NoRecord })},
 
