@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -64,6 +65,14 @@ func roomFor(t *testing.T, dir string, bytes uint64) {
 	}
 }
 
+// slow is a reader's side that takes its time.
+type slow struct{}
+
+func (slow) Write(p []byte) (int, error) {
+	time.Sleep(time.Duration(len(p)) * time.Millisecond / (256 << 10))
+	return len(p), nil
+}
+
 // However much a command prints, belay's own memory stays small, and every byte arrives.
 func TestBig_Output(t *testing.T) {
 	if testing.Short() {
@@ -79,6 +88,7 @@ func TestBig_Output(t *testing.T) {
 		{"PassedThrough", 1024 * mib, nil, 0},
 		{"Streamed", 1024 * mib, []string{"--stream", "--max-retries", "1"}, 0},
 		{"Held", 1024 * mib, []string{"--max-retries", "1"}, 2048 * mib},
+		{"SlowReader", 1024 * mib, []string{"--stream", "--max-retries", "1"}, 0},
 		{"Watched", 256 * mib, []string{"--stall-timeout", "60"}, 0},
 		{"Searched", 256 * mib, []string{"--fail-on", "no such thing"}, 0},
 		{"JSON", 128 * mib, []string{"--output-format", "json"}, 512 * mib},
@@ -93,7 +103,11 @@ func TestBig_Output(t *testing.T) {
 				fmt.Sprintf("yes 0123456789abcde | head -c %d", way.size))...)
 			// Close to the end belay still has something to write, and is there to be looked at.
 			const late = 4 * mib
-			n, err := io.CopyN(io.Discard, r.out, int64(way.size-late))
+			var to io.Writer = io.Discard
+			if way.name == "SlowReader" {
+				to = slow{}
+			}
+			n, err := io.CopyN(to, r.out, int64(way.size-late))
 			if err != nil {
 				t.Fatalf("%d bytes, then %v\n%s", n, err, r.said())
 			}

@@ -94,6 +94,37 @@ func TestStreams_SlowConsumer(t *testing.T) {
 	}
 }
 
+// A program that writes to a pipe without waiting, as Node does, and exits at once, loses what does not fit into the pipe. Ours has room for 256 KiB: four times what
+// pipes have.
+func TestStreams_BurstBeforeExit(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]time.Duration{"Prompt": 0, "Slow": 50 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got bytes.Buffer
+			cmd := helper("burst")
+			spec := supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Stderr: os.Stderr}
+			spec.Stdout = writer(func(p []byte) (int, error) {
+				time.Sleep(before)
+				return got.Write(p)
+			})
+			if exit := run(t, spec, nil); exit.Code != 0 || got.Len() != 256<<10 {
+				t.Errorf("exit code %d, %d bytes", exit.Code, got.Len())
+			}
+		})
+	}
+}
+
+func init() {
+	helpers["burst"] = func([]string) {
+		syscall.SetNonblock(1, true)
+		if n, err := syscall.Write(1, make([]byte, 256<<10)); n != 256<<10 {
+			fmt.Fprintln(os.Stderr, n, err)
+			os.Exit(1)
+		}
+	}
+}
+
 // What was written in the instant before the end is in the pipe when the end is noticed. This is the race that a
 // deadline set too late would lose.
 func TestStreams_LastWords(t *testing.T) {
