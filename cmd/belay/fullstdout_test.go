@@ -34,7 +34,7 @@ var answers = map[string][]string{
 	"belay gates open":            {"gates open third"},
 	"belay gates watch":           {"gates watch", "gates watch --json"},
 	"belay gates reset":           {"gates reset other", "gates reset nothing"},
-	"belay limits":                {"limits", "limits --json"},
+	"belay limits":                {"limits"},
 	"belay budget":                {"budget", "budget --json"},
 	"belay budget reset":          {"budget reset nightly"},
 	"belay prices":                {"prices", "prices --json"},
