@@ -36,7 +36,7 @@ func TestGates(t *testing.T) {
 	belay(t, "run", "--gate", "api", "--dry-run", "--", "touch", "made").ends(0).prints("gate:      api, held until ", ": maintenance\n")
 	belay(t, "__complete", "gates", "reset", "").ends(0).prints("api\n")
 	belay(t, "gates", "reset", "apy").ends(0).prints("nothing to reset: gate apy is healthy; did you mean: belay gates reset api\n")
-	belay(t, "gates", "reset", "elsewhere").ends(0).prints("gate elsewhere is healthy; these are not: api\n")
+	belay(t, "gates", "reset", "elsewhere").ends(0).prints("gate elsewhere is healthy; these can be reset: api\n")
 	belay(t, "gates", "reset", "api").ends(0).says().prints("gate api was reset\n")
 	belay(t, "gates", "reset", "--all").ends(0).prints("nothing to reset: all gates are healthy\n")
 	belay(t, "run", "--gate", "api", "--no-wait", "--", "touch", "made").ends(0)

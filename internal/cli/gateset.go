@@ -32,13 +32,17 @@ Reset all of them:
 			if all == (len(keys) > 0) {
 				return usage(message.Error("name the gates, or use --all"), message.See("belay gates"))
 			}
-			gates, err := listGates()
+			s, err := openState()
 			if err != nil {
 				return err
 			}
+			gates, err := s.Gates().List()
+			if err != nil {
+				return fail(err)
+			}
 			var known []string
 			for _, g := range gates {
-				if !g.Full { // that is nothing to reset
+				if !g.State.Healthy(timeofday.Now()) { // or it knows of limits, for which runs with a reserve wait
 					known = append(known, g.Key)
 				}
 			}

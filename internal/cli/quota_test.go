@@ -35,4 +35,7 @@ func TestLimits(t *testing.T) {
 	belay(t, "batch", "status", "done.jsonl").ends(0).prints("\nclaude/api: five_hour 84% used, resets ", " (forecast: full at about ", "\nclaude/api: seven_day 17% used")
 	belay(t, "batch", "status", "--json", "done.jsonl").ends(0).prints(`"failures":[],"limits":[{"account":"claude/api",`)
 	belay(t, "gates").ends(0).prints("all gates are healthy")
+	belay(t, "gates", "reset", "claude/api").ends(0).prints("gate claude/api was reset\n") // as a run says that waits for a reserve
+	belay(t, "limits", "--json").ends(0).says().prints()
+	belay(t, "gates", "reset", "--all").ends(0).prints("nothing to reset: all gates are healthy\n")
 }

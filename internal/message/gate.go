@@ -131,7 +131,7 @@ func NotThisGate(key, near string, known []string) string {
 	case near != "":
 		text += "; did you mean: " + printable.LiftCommand(near)
 	case len(known) > 0:
-		text += "; these are not: " + strings.Join(known, ", ")
+		text += "; these can be reset: " + strings.Join(known, ", ")
 	}
 	return text
 }
