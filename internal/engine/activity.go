@@ -42,7 +42,7 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 		return
 	}
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
-		Used: used, Gate: c.gateKey(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.secrets}
+		Used: used, Gate: c.account(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)

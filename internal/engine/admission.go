@@ -155,8 +155,8 @@ func (k *gatekeeper) trouble(err error) {
 
 // announce says what is waited for. The record comes first: a reader of the event may look there.
 func (k *gatekeeper) announce(n int, r *gate.Refusal) {
-	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.gate.Key, Describe(*r)), r.Until)
-	k.call.emit(belaytype.AtGate{Key: k.gate.Key, Refusal: *r})
+	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.key(), Describe(*r)), r.Until)
+	k.call.emit(belaytype.AtGate{Key: k.key(), Refusal: *r})
 }
 
 // refuse is the end of a wait at the gate. cause is why it was not waited for any longer.
@@ -172,7 +172,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 		}
 	}
 	v.Hint.At = r.Until
-	why := &belaytype.GateRefused{Key: k.gate.Key, Refusal: *r}
+	why := &belaytype.GateRefused{Key: k.key(), Refusal: *r}
 	said := &NotAdmitted{Cause: why}
 	if r.Kind != gate.KindBreaker || !r.Until.IsZero() {
 		said.Late = k.call.tooLate(r.Until)

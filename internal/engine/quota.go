@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
@@ -18,10 +19,18 @@ import (
 // quotaAge is how old news may be that says the same as what comes now: so long nothing is written for it.
 const quotaAge = time.Minute
 
+// account is the gate that knows of the limits of the account. Another model of it may be a fallback, with a gate of its own.
+func (c *call) account() string {
+	if c.traits.gate != "" && strings.HasPrefix(c.gateKey(), c.traits.gate+":") {
+		return c.traits.gate
+	}
+	return c.gateKey()
+}
+
 // tellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see. What cannot be kept is not known, and
 // holds nobody up.
 func (c *call) tellQuota(news []quota.Window) {
-	key := c.gateKey()
+	key := c.account()
 	if len(news) == 0 || key == "" || c.shared == nil {
 		return
 	}
@@ -88,7 +97,7 @@ func (k *gatekeeper) reserved() *gate.Refusal {
 	if k.begun || len(k.call.runner.Reserve) == 0 || k.gate == nil {
 		return nil
 	}
-	state, err := k.gate.Store.Load(k.gate.Key)
+	state, err := k.gate.Store.Load(k.call.account())
 	if err != nil {
 		return nil
 	}
@@ -98,6 +107,14 @@ func (k *gatekeeper) reserved() *gate.Refusal {
 	}
 	k.kept = true
 	return &gate.Refusal{Kind: gate.KindHold, Reason: k.call.runner.Reserve.Say(w), Until: w.Resets}
+}
+
+// key is the gate of the last refusal.
+func (k *gatekeeper) key() string {
+	if k.kept {
+		return k.call.account()
+	}
+	return k.gate.Key
 }
 
 // peek is the refusal that a first attempt would get now, or nil.
