@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -90,7 +89,9 @@ func (anthropic) good(c *call, s *Step, n int) reply {
 		rep = anthropicStream(message, content, s.charged())
 	}
 	anthropicHeaders(rep.header, c, n, time.Time{})
-	anthropicClaim(rep.header, c)
+	if windows := c.api.used(); c.subscription && windows != nil { // with an error, only one that is used up is named
+		anthropicClaim(rep.header, windows[0].Name, windows[0].resets)
+	}
 	rep.usage = s.charged()
 	return rep
 }
@@ -227,30 +228,36 @@ func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
 		}
 		return
 	}
-	switch {
-	case len(c.windows) > 0:
-		anthropicWindows(h, c.windows)
-	case used.IsZero():
-		unified(h, "", "Status", "allowed")
-		for window, length := range map[string]time.Duration{"5h": 5 * time.Hour, "7d": 7 * 24 * time.Hour} {
-			unified(h, window, "Status", "allowed")
-			unified(h, window, "Utilization", "0.1")
-			unified(h, window, "Reset", strconv.FormatInt(time.Now().Add(length/2).Unix(), 10))
-		}
+	windows := c.api.used()
+	if windows == nil && used.IsZero() {
+		windows = []Window{{Name: "5h", Share: 0.1, resets: time.Now().Add(150 * time.Minute)}, {Name: "7d", Share: 0.1, resets: time.Now().Add(84 * time.Hour)}}
 	}
+	unified(h, "", "Status", "allowed")
+	for _, w := range windows {
+		unified(h, w.Name, "Status", "allowed")
+		unified(h, w.Name, "Utilization", fmt.Sprintf("%.6g", w.Share))
+		unified(h, w.Name, "Reset", fmt.Sprint(w.resets.Unix()))
+	}
+}
+
+// claims are the names of windows outside of headers.
+var claims = map[string]string{"5h": "five_hour", "7d": "seven_day"}
+
+// anthropicClaim names the window that counts.
+func anthropicClaim(h http.Header, window string, reset time.Time) {
+	unified(h, "", "Reset", fmt.Sprint(reset.Unix()))
+	unified(h, "", "Representative-Claim", cmp.Or(claims[window], window))
 }
 
 // unifiedLimit are the headers of a plan whose window is used up.
 func unifiedLimit(h http.Header, window string, reset time.Time) {
-	at := strconv.FormatInt(reset.Unix(), 10)
+	anthropicClaim(h, window, reset)
 	unified(h, "", "Status", "rejected")
-	unified(h, "", "Reset", at)
-	unified(h, "", "Representative-Claim", claim(window))
 	unified(h, "", "Fallback-Percentage", "0.5")
 	unified(h, "", "Overage-Status", "rejected")
 	unified(h, "", "Overage-Disabled-Reason", "org_level_disabled")
 	unified(h, window, "Status", "rejected")
-	unified(h, window, "Reset", at)
+	unified(h, window, "Reset", fmt.Sprint(reset.Unix()))
 	unified(h, window, "Utilization", "1.0")
 }
 

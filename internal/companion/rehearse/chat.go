@@ -91,7 +91,7 @@ func (chat) good(c *call, s *Step, n int) reply {
 		rep = jsonReply(http.StatusOK, with(head, object{"object": "chat.completion", "usage": chatUsage(u),
 			"choices": []object{{"index": 0, "message": message, "finish_reason": finish}}}))
 	}
-	openaiHeaders(rep.header, n)
+	openaiHeaders(rep.header, c, n)
 	rep.usage = u
 	return rep
 }
@@ -162,7 +162,7 @@ func (chat) fail(c *call, s *Step, n int) reply {
 		"error":    object{"type": "GoUsageLimitError", "message": "Subscription quota exceeded. You can continue using free models."},
 		"metadata": object{"workspace": "wrk_rehearsal", "limitName": "5 hour"}})
 	rep.header.Set("Retry-After", fmt.Sprint(int(time.Until(reset).Round(time.Second).Seconds())))
-	openaiHeaders(rep.header, n)
+	openaiHeaders(rep.header, c, n)
 	return rep
 }
 

@@ -69,8 +69,7 @@ func (openai) good(c *call, s *Step, n int) reply {
 	if c.stream {
 		rep = openaiStream(response, whole, output, final)
 	}
-	openaiHeaders(rep.header, n)
-	openaiWindows(rep.header, c.windows)
+	openaiHeaders(rep.header, c, n)
 	rep.usage = s.charged()
 	return rep
 }
@@ -222,13 +221,21 @@ func (openai) fail(c *call, s *Step, n int) reply {
 			"plan_type": cmp.Or(s.Plan, "plus"), "resets_at": reset.Unix(), "resets_in_seconds": int(time.Until(reset).Seconds())}
 	}
 	rep := jsonReply(status, object{"error": body})
-	openaiHeaders(rep.header, n)
-	openaiWindows(rep.header, c.windows)
+	openaiHeaders(rep.header, c, n)
 	return rep
 }
 
-func openaiHeaders(h http.Header, n int) {
+// openaiHeaders are the headers of every answer: a request id, and how much is used of two windows, as codex reads it.
+func openaiHeaders(h http.Header, c *call, n int) {
 	h.Set("X-Request-Id", fmt.Sprintf("req_rehearsal%04d", n))
+	windows := c.api.used()
+	for i, w := range windows[:min(len(windows), 2)] {
+		of := "X-Codex-" + []string{"Primary", "Secondary"}[i]
+		h.Set(of+"-Used-Percent", fmt.Sprintf("%.6g", w.Share*100))
+		h.Set(of+"-Window-Minutes", fmt.Sprint(int(w.Length.Minutes())))
+		h.Set(of+"-Reset-At", fmt.Sprint(w.resets.Unix()))
+		h.Set(of+"-Reset-After-Seconds", fmt.Sprint(int(time.Until(w.resets).Seconds())))
+	}
 }
 
 func (openai) failInside(c *call, s *Step, n int) []byte {

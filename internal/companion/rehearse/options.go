@@ -74,8 +74,8 @@ var answerOptions = map[string]func(*Step, string) error{
 	"code":        func(s *Step, v string) error { s.Code = v; return nil },
 	"message":     func(s *Step, v string) error { s.Message = v; return nil },
 	"body":        func(s *Step, v string) error { s.Body = &v; return nil },
-	"used":        setWindows(false),
-	"fill":        setWindows(true),
+	"used":        setWindow(false),
+	"fill":        setWindow(true),
 	"retry-after": setRetryAfter,
 	"then": func(s *Step, v string) error {
 		return oneOf((*string)(&s.Cut), v, string(CutDrop), string(CutEnd), string(CutHang), string(CutGarbage), string(CutOverloaded), string(CutError))
@@ -220,12 +220,18 @@ func setRate(s *Step, v string) error {
 
 // setShare reads 5%.
 func setShare(s *Step, v string) error {
+	s.Mix = &Mix{Seed: 1, of: defaultMix}
+	return setPercent(&s.Mix.Share, v, 100)
+}
+
+// setPercent reads a share of up to so many percent.
+func setPercent(share *float64, v string, most float64) error {
 	digits, ok := strings.CutSuffix(v, "%")
-	share, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || !(share >= 0 && share <= 100) {
+	n, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(n >= 0 && n <= most) {
 		return message.Error(fmt.Sprintf("%q is not a share, such as 5%%", v))
 	}
-	s.Mix = &Mix{Share: share / 100, Seed: 1, of: defaultMix}
+	*share = n / 100
 	return nil
 }
 

@@ -155,9 +155,6 @@ func (s *scanner) argument(step *Step, word string, first bool) error {
 		if err != nil {
 			return err
 		}
-		if name == "used" || name == "fill" {
-			value = s.windows(value)
-		}
 		return s.setOption(step, word, name, value, begin, at)
 	}
 	s.at = begin
@@ -166,6 +163,9 @@ func (s *scanner) argument(step *Step, word string, first bool) error {
 		return err
 	}
 	set := positional[word]
+	if n := len(step.Windows); n > 0 { // used=5h:42%,7d:17%
+		set, first = setWindow(step.Windows[n-1].Fills), true
+	}
 	if set == nil || !first {
 		return s.errorAt(begin, fmt.Sprintf("%s takes options as name=value, not %q", word, value))
 	}
@@ -186,24 +186,6 @@ func (s *scanner) value() (string, error) {
 		return "", s.errorAt(begin, message.Expected(message.AValue, s.next()))
 	}
 	return v, nil
-}
-
-// windows reads on in a list of windows: 5h:42%,7d:17%.
-func (s *scanner) windows(list string) string {
-	for {
-		back := s.at
-		s.blanks(true)
-		isNext := s.take(',')
-		s.blanks(true)
-		at := s.at
-		if s.span(isWord); !isNext || !s.take(':') {
-			s.at = back
-			return list
-		}
-		s.at = at
-		next, _ := s.value() // it begins with a word
-		list += "," + next
-	}
 }
 
 // toolCall reads `bash: sleep 3`: a tool's name and the rest, quoted or up to the parenthesis that closes the step.

@@ -62,7 +62,6 @@ type Step struct {
 	Resets     time.Duration
 	Window     string
 	Plan       string
-	resetsAt   time.Time // until then, of one that has filled
 	// Windows are limits of the account that the request uses.
 	Windows []Window
 	// Limit is one of GitHub's: "primary", which resets after Resets, or "secondary".

@@ -41,13 +41,10 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	rec.Session, rec.LastMessage = c.session, c.last
 	if !c.main {
 		a.log.add(rec)
-		a.mu.Lock()
-		c.windows = a.used(at)
-		a.mu.Unlock()
 		a.send(w, r, rec, v.side(&c), &Step{})
 		return
 	}
-	step, n := a.take(&c, rec)
+	step, n := a.take(rec)
 	if step.Before == Refuse { // it has come before the one that is answered last has ended, or the listener is closed
 		cut(w)
 		return
@@ -57,12 +54,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // take gives a request its step and its place in the log in one go: they have the same order. One that is to be refused has no place.
-func (a *API) take(c *call, rec *Request) (step Step, n int) {
+func (a *API) take(rec *Request) (step Step, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	step, rec.Step = a.cursorOf(rec.Session).next(rec.At)
 	step, rec.Step = a.use(step, rec.Step, rec.At)
-	c.windows = a.used(rec.At)
 	if step.Before == Refuse {
 		return step, 0
 	}

@@ -46,7 +46,6 @@ type call struct {
 	r            *http.Request
 	main, stream bool
 	subscription bool
-	windows      []Window // of the account, as they are after it
 	model        string
 	session      string
 	last         string   // the last text that the user or a tool has said
@@ -164,12 +163,7 @@ func callID(n, i int) string {
 }
 
 // resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
-func (s *Step) resetTime() time.Time {
-	if !s.resetsAt.IsZero() {
-		return s.resetsAt
-	}
-	return time.Now().Add(s.Resets).Truncate(time.Second)
-}
+func (s *Step) resetTime() time.Time { return time.Now().Add(s.Resets).Truncate(time.Second) }
 
 // pieces cuts a text into words, with their spaces, as a model says it. Those of a long text are joined: an event a word would make too many.
 func pieces(text string) (list []string) {

@@ -1,10 +1,9 @@
 package rehearse
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,39 +12,31 @@ import (
 
 // Window is a limit of the account. Once a step has named one, every answer of a service that has such limits tells how much of it is used.
 type Window struct {
-	// Name says how long it is for the service: 5h, 7d.
-	Name string
+	// Name says how long it is for the service: 5h, 7d. That is its Length.
+	Name   string
+	Length time.Duration
 	// Share is how much is used, 1 being all of it. A step that fills adds it to what was used before, and is refused if that is all.
 	Share float64
 	Fills bool
-	// Lasts is when it begins anew, from the first request to it on; 0 means as its name says.
+	// Lasts is when it begins anew, from the first request to it on.
 	Lasts  time.Duration
 	resets time.Time
 }
 
-// length is how long a window is by its name; 0 if that says nothing.
-func (w *Window) length() (d time.Duration) {
-	if strings.Trim(w.Name, "0123456789") == "" || setDuration(&d, w.Name) != nil || d%time.Minute != 0 {
-		return 0
-	}
-	return d
-}
-
-// setWindows reads 5h:42%,7d:17%, each with the time after which it begins anew if that is not what its name says: 5h:42%/10s.
-func setWindows(fills bool) func(*Step, string) error {
+// setWindow reads 5h:42%, with the time after which it begins anew if that is not what its name says: 5h:42%/10s.
+func setWindow(fills bool) func(*Step, string) error {
 	return func(s *Step, v string) error {
-		for item := range strings.SplitSeq(v, ",") {
-			name, use, _ := strings.Cut(item, ":")
-			share, lasts, timed := strings.Cut(use, "/")
-			w := Window{Name: strings.TrimSpace(name), Fills: fills}
-			digits, percent := strings.CutSuffix(share, "%")
-			n, err := strconv.ParseFloat(digits, 64)
-			if timed && (setDuration(&w.Lasts, lasts) != nil || w.Lasts < time.Second) || !percent || err != nil || !(n >= 0 && n <= 1000) || w.length() == 0 {
-				return message.Error(fmt.Sprintf("%q is not a window, such as 5h:42%% or 7d:17%%/10s", strings.TrimSpace(item)))
-			}
-			w.Share = n / 100
-			s.Windows = append(s.Windows, w)
+		w := Window{Fills: fills}
+		name, use, _ := strings.Cut(v, ":")
+		share, lasts, timed := strings.Cut(use, "/")
+		if w.Name = name; !timed {
+			lasts = name
 		}
+		err := cmp.Or(setDuration(&w.Length, name), setDuration(&w.Lasts, lasts), setPercent(&w.Share, share, 1000))
+		if err != nil || w.Length%time.Minute != 0 || min(w.Length, w.Lasts) < time.Second {
+			return message.Error(fmt.Sprintf("%q is not a window, such as 5h:42%% or 7d:17%%/10s", v))
+		}
+		s.Windows = append(s.Windows, w)
 		return nil
 	}
 }
@@ -54,7 +45,7 @@ func setWindows(fills bool) func(*Step, string) error {
 func (a *API) use(step Step, label string, now time.Time) (Step, string) {
 	for _, w := range step.Windows {
 		if of := a.window(w, now); w.Fills && of.Share > 1-1e-9 {
-			return Step{UsageLimit: true, Window: w.Name, Plan: step.Plan, Usage: step.Usage, resetsAt: of.resets}, fmt.Sprintf("429 (%s is full)", w.Name)
+			return Step{UsageLimit: true, Window: w.Name, Plan: step.Plan, Usage: step.Usage, Resets: of.resets.Sub(now)}, fmt.Sprintf("429 (%s is full)", w.Name)
 		}
 	}
 	for _, w := range step.Windows {
@@ -64,7 +55,7 @@ func (a *API) use(step Step, label string, now time.Time) (Step, string) {
 			continue
 		}
 		of.Share += w.Share
-		label += fmt.Sprintf(" (%s at %s%%)", w.Name, decimal(of.Share*100))
+		label += fmt.Sprintf(" (%s at %.6g%%)", w.Name, of.Share*100)
 	}
 	return step, label
 }
@@ -75,59 +66,19 @@ func (a *API) window(w Window, now time.Time) *Window {
 	if i < 0 {
 		i, a.windows = len(a.windows), append(a.windows, Window{Name: w.Name})
 	}
-	of := &a.windows[i]
-	if !now.Before(of.resets) {
-		if of.Share, of.Lasts = 0, w.Lasts; w.Lasts == 0 {
-			of.Lasts = w.length()
-		}
-		of.resets = now.Truncate(time.Second).Add(of.Lasts) // a whole second, as the vendors have it
+	if of := &a.windows[i]; !now.Before(of.resets) {
+		*of = w
+		of.Share, of.resets = 0, now.Truncate(time.Second).Add(w.Lasts) // a whole second, as the vendors have it
 	}
-	return of
+	return &a.windows[i]
 }
 
-// used are the account's windows at a time.
-func (a *API) used(now time.Time) []Window {
+// used are the account's windows now.
+func (a *API) used() []Window {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, w := range a.windows {
-		a.window(w, now)
+		a.window(w, time.Now())
 	}
 	return slices.Clone(a.windows)
-}
-
-// anthropicWindows are the headers that tell a subscriber how much is used.
-func anthropicWindows(h http.Header, windows []Window) {
-	unified(h, "", "Status", "allowed")
-	for _, w := range windows {
-		unified(h, w.Name, "Status", "allowed")
-		unified(h, w.Name, "Utilization", decimal(w.Share))
-		unified(h, w.Name, "Reset", strconv.FormatInt(w.resets.Unix(), 10))
-	}
-}
-
-// anthropicClaim names the window that counts. With an error it would be the one that is used up.
-func anthropicClaim(h http.Header, c *call) {
-	if c.subscription && len(c.windows) > 0 {
-		unified(h, "", "Reset", strconv.FormatInt(c.windows[0].resets.Unix(), 10))
-		unified(h, "", "Representative-Claim", claim(c.windows[0].Name))
-	}
-}
-
-// claim is what Anthropic calls a window outside of its headers.
-func claim(window string) string {
-	return strings.NewReplacer("5h", "five_hour", "7d", "seven_day").Replace(window)
-}
-
-// openaiWindows are the headers that codex reads: of two windows.
-func openaiWindows(h http.Header, windows []Window) {
-	for i, w := range windows[:min(len(windows), 2)] {
-		of := "X-Codex-" + []string{"Primary", "Secondary"}[i]
-		h.Set(of+"-Used-Percent", decimal(w.Share*100))
-		h.Set(of+"-Window-Minutes", decimal(w.length().Minutes()))
-		h.Set(of+"-Reset-At", strconv.FormatInt(w.resets.Unix(), 10))
-		h.Set(of+"-Reset-After-Seconds", strconv.Itoa(int(time.Until(w.resets).Seconds())))
-	}
-}
-
-// decimal is a number without what adding up fractions leaves.
-func decimal(n float64) string {
-	return strconv.FormatFloat(float64(int64(n*1e6+0.5))/1e6, 'f', -1, 64)
 }

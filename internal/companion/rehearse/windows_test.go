@@ -34,12 +34,14 @@ func TestWindows(t *testing.T) {
 		if label != tt.want {
 			t.Errorf("request %d: %s\nwant %s", i, label, tt.want)
 		}
-		if step.UsageLimit && !step.resetTime().Equal(began.Add(5*time.Hour).Truncate(time.Second)) {
-			t.Errorf("full until %v", step.resetTime())
+		if step.UsageLimit && !now.Add(step.Resets).Equal(began.Add(5*time.Hour).Truncate(time.Second)) {
+			t.Errorf("full for %v", step.Resets)
 		}
 	}
-	if used := a.used(began.Add(6 * time.Hour)); used[0].Share != 0 || used[1].Share < 0.2 {
-		t.Errorf("an hour later: %+v", used)
+	for _, w := range a.windows {
+		if share := a.window(w, began.Add(6*time.Hour)).Share; (share == 0) != (w.Name == "5h") || share > 0.3 {
+			t.Errorf("an hour later: %+v", a.windows)
+		}
 	}
 }
 
