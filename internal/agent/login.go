@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -16,14 +18,13 @@ type StoredLogin struct {
 	// Path is the file; empty if the call uses none, because a key or token of its environment counts. Where the CLI keeps the login in a keychain
 	// instead, the file is missing or stays as it is, and nothing follows from it.
 	Path string
-	// Expires is when the login that a file has as its content expires; zero if that does not say.
-	Expires func(content []byte) time.Time
+	// Expires are the keys that lead to the time at which it expires, in the JSON of the file.
+	Expires []string
 }
 
 // LoginState is what is known of a stored login at one moment. The zero value is that nothing is.
 type LoginState struct {
-	known   bool
-	hash    [sha256.Size]byte // of the whole file; zero if there is none
+	hash    [sha256.Size]byte // of the whole file, or of nothing if there is none
 	Expires time.Time
 }
 
@@ -32,42 +33,35 @@ const maxLogin = 1 << 20
 
 // Look reads the file. What cannot be read, or cannot be a login, is unknown.
 func (l StoredLogin) Look() (s LoginState) {
-	if l.Path == "" {
-		return s
-	}
 	content, err := safefile.ReadRegular(l.Path, maxLogin)
-	if err != nil {
-		s.known = errors.Is(err, fs.ErrNotExist)
+	if l.Path == "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s
 	}
 	defer clear(content)
-	return LoginState{known: true, hash: sha256.Sum256(content), Expires: l.Expires(content)}
+	return LoginState{hash: sha256.Sum256(content), Expires: expires(content, l.Expires)}
 }
 
 // Replaced reports whether another login is there now.
 func (s LoginState) Replaced(now LoginState) bool {
-	return s.known && now.known && now.hash != s.hash && now.hash != LoginState{}.hash
+	unknown, none := LoginState{}.hash, sha256.Sum256(nil)
+	return s.hash != unknown && now.hash != unknown && now.hash != none && now.hash != s.hash
 }
 
-// ExpiresAt reads a time in milliseconds, as JavaScript has it, from the member of a JSON object that these keys lead to.
-func ExpiresAt(keys ...string) func(content []byte) time.Time {
-	return func(content []byte) (at time.Time) {
-		var ms float64
-		if json.Unmarshal(Member(content, keys...), &ms) == nil && ms > 0 && ms < 1e14 {
-			at = time.UnixMilli(int64(ms))
-		}
-		return at
-	}
-}
-
-// Member is the member of a JSON object that these keys lead to; nil if there is none.
-func Member(content []byte, keys ...string) []byte {
+// expires is when a login expires: a time in milliseconds, as JavaScript has it, or that of a JWT, which says so itself in seconds. Zero if the keys
+// lead to neither.
+func expires(content []byte, keys []string) time.Time {
 	for _, key := range keys {
 		var object map[string]json.RawMessage
-		if json.Unmarshal(content, &object) != nil {
-			return nil
-		}
+		json.Unmarshal(content, &object) // what is no object has no members
 		content = object[key]
 	}
-	return content
+	if parts := bytes.Split(content, []byte(".")); len(parts) == 3 {
+		claims, _ := base64.RawURLEncoding.AppendDecode(nil, parts[1])
+		return expires(claims, []string{"exp"})
+	}
+	n := Number(content)
+	if n >= 1e11 {
+		n /= 1000
+	}
+	return Epoch(n)
 }

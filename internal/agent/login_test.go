@@ -15,7 +15,7 @@ import (
 func TestStoredLogin(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name, content string) agent.StoredLogin {
-		l := agent.StoredLogin{Path: filepath.Join(dir, name), Expires: agent.ExpiresAt("a", "expires")}
+		l := agent.StoredLogin{Path: filepath.Join(dir, name), Expires: []string{"a", "expires"}}
 		if content != "" {
 			must.OK(t, os.WriteFile(l.Path, []byte(content), 0o600))
 		}

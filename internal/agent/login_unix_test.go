@@ -21,7 +21,7 @@ func TestStoredLogin_Hostile(t *testing.T) {
 	look := func(target string) agent.LoginState {
 		link := path("link")
 		must.OK(t, os.Symlink(target, link))
-		return agent.StoredLogin{Path: link, Expires: agent.ExpiresAt("x")}.Look()
+		return agent.StoredLogin{Path: link, Expires: []string{"x"}}.Look()
 	}
 	if nowhere := look(path("nowhere")); look(pipe) != (agent.LoginState{}) || !nowhere.Replaced(look(file)) || look(pipe).Replaced(look(file)) {
 		t.Error("a link is not taken for what it leads to")

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -63,12 +62,12 @@ func Lenient(err error) error {
 	return err
 }
 
-// Number is a number of JSON; NaN if it is missing or something else.
+// Number is a number of JSON; -1 if it is missing or something else.
 func Number(raw json.RawMessage) float64 {
 	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
 		return n
 	}
-	return math.NaN()
+	return -1
 }
 
 // Epoch is a time in seconds since 1970; zero if it can be none, as in milliseconds.

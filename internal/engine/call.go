@@ -42,8 +42,8 @@ type call struct {
 	spending *spending
 	// models compares the model that works with the one that was asked for.
 	models *models
-	// login is that of an agent's CLI; nil if that is not in a file.
-	login *login
+	// login is that of an agent's CLI, where that is in a file.
+	login login
 }
 
 // traits is what the stages must know of a kind of command.
@@ -135,6 +135,14 @@ func (c *call) dir() string {
 		dir = abs
 	}
 	return dir
+}
+
+// absolute is a path that the command may take from where it works. An empty one stays empty.
+func (c *call) absolute(path string) string {
+	if path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(c.dir(), path)
+	}
+	return path
 }
 
 // causeText describes a cause in the words of the library's caller, if it has any: it may name its flags.

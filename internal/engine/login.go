@@ -3,7 +3,7 @@ package engine
 import (
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -14,7 +14,7 @@ import (
 )
 
 // login watches the login of an agent's CLI that other processes may renew at the same time. Two of them can renew it at once, and the one that
-// comes second is told that its login is not valid, though a new one is there.
+// comes second is told that its login is not valid, though a new one is there. The zero value watches none.
 type login struct {
 	file   agent.StoredLogin
 	before agent.LoginState // as the present attempt found it
@@ -32,17 +32,6 @@ const (
 	maxLoginTries = 3
 )
 
-// newLogin returns nil if the call uses no login that is in a file.
-func newLogin(c *call, file agent.StoredLogin) *login {
-	if file.Path == "" {
-		return nil
-	}
-	if !filepath.IsAbs(file.Path) {
-		file.Path = filepath.Join(c.dir(), file.Path)
-	}
-	return &login{file: file}
-}
-
 // isExpiring reports whether the next to start may renew the login.
 func isExpiring(s agent.LoginState) bool {
 	left := s.Expires.Sub(clock.Now())
@@ -52,21 +41,13 @@ func isExpiring(s agent.LoginState) bool {
 // begin looks at the login before attempt n. While it is about to expire, starts are a moment apart, so that one process renews it and the others
 // find the new one. end is called after the attempt.
 func (l *login) begin(c *call, p *pace, n int) (end func()) {
-	end = func() {}
-	if l == nil {
-		return end
-	}
-	l.before = l.file.Look()
-	key, waited := agent.GateKey("login", c.profile.Name(), l.file.Path), time.Duration(0)
+	l.before, end = l.file.Look(), func() {}
+	waited := time.Duration(0)
 	for isExpiring(l.before) && c.scopes != nil && !p.noWait {
-		slot, err := c.scopes.Take(key, 1, c.id)
+		slot, err := c.scopes.Take(agent.GateKey("login", c.profile.Name(), l.file.Path), 1, c.id)
 		if !errors.Is(err, gate.ErrFull) { // trouble is no reason to wait
-			timer := time.AfterFunc(startsApart+rand.N(startsApart), slot.Free)
-			end = func() {
-				if timer.Stop() {
-					slot.Free()
-				}
-			}
+			end = sync.OnceFunc(slot.Free)
+			time.AfterFunc(startsApart+rand.N(startsApart), end)
 			break
 		}
 		if waited == 0 {
@@ -87,10 +68,7 @@ func (l *login) begin(c *call, p *pace, n int) (end func()) {
 
 // wasRenewed reports whether an attempt is worth one more at once: its login was not accepted, and is not the one any more that it was started with.
 func (l *login) wasRenewed(class verdict.Class) bool {
-	switch {
-	case l == nil:
-		return false
-	case class != verdict.Auth:
+	if class != verdict.Auth {
 		l.tries = 0
 		return false
 	}

@@ -40,7 +40,7 @@ func (k keyring) renew(token string, expires time.Time) {
 
 // runner runs an agent that is logged in by that file.
 func (k keyring) runner(info agent.Info) *engine.Runner {
-	info.Login = agent.StoredLogin{Path: k.path, Expires: agent.ExpiresAt("expires")}
+	info.Login = agent.StoredLogin{Path: k.path, Expires: []string{"expires"}}
 	return agentRunner(info)
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"errors"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -69,11 +68,7 @@ func (s *sessions) accountOf(id string) account {
 // what was used is found. began is when the attempt was started.
 func (s *sessions) begin(id string, began time.Time) {
 	s.named(id)
-	home := s.traits.Home
-	if home != "" && !filepath.IsAbs(home) {
-		home = filepath.Join(s.call.dir(), home)
-	}
-	s.call.live.inSession(id, home, began)
+	s.call.live.inSession(id, s.call.absolute(s.traits.Home), began)
 	if tell := s.call.runner.InSession; tell != nil {
 		tell(id)
 	}

@@ -43,7 +43,8 @@ func newTurn(base plain, a agent.Agent) kind {
 	info := a.Info()
 	t := &turn{plain: base, agent: a, info: info, sessions: sessions{call: base.call, traits: info}}
 	base.call.models = newModels(base.call.runner, &info)
-	base.call.login = newLogin(base.call, info.Login)
+	base.call.login.file = info.Login
+	base.call.login.file.Path = base.call.absolute(info.Login.Path)
 	t.first = agent.Turn{Prompt: base.call.command.Prompt, Session: base.call.runner.Resume.Session}
 	if p := base.call.runner.Policy; p.CountThrottles || p.MaxRetries == retry.None {
 		n := max(p.MaxRetries, 0)

@@ -2,12 +2,14 @@ package profile_test
 
 import (
 	"encoding/base64"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 // Each CLI keeps its login in a file of its own, unless its environment has another credential. The file says when the login expires.
@@ -49,11 +51,16 @@ func TestLogins(t *testing.T) {
 		if want == "" {
 			continue
 		}
-		if got := info.Login.Expires([]byte(tt.content)); !got.Equal(time.Unix(when, 0)) {
+		info.Login.Path = filepath.Join(t.TempDir(), "login")
+		expires := func(content string) time.Time {
+			must.OK(t, os.WriteFile(info.Login.Path, []byte(content), 0o600))
+			return info.Login.Look().Expires
+		}
+		if got := expires(tt.content); !got.Equal(time.Unix(when, 0)) {
 			t.Errorf("%v: expires %v", tt.args, got)
 		}
 		for _, torn := range []string{"", "{", "[]", `{"tokens":{"access_token":"a.b"}}`, `{"tokens":{"access_token":"a.eyJleHAiOjFlMzAwfQ.b"}}`} {
-			if got := info.Login.Expires([]byte(torn)); !got.IsZero() {
+			if got := expires(torn); !got.IsZero() {
 				t.Errorf("%v: %q expires %v", tt.args, torn, got)
 			}
 		}

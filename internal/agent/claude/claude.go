@@ -127,8 +127,12 @@ func (p *Profile) form() agent.Form {
 
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
-	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Login: p.login(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown,
+	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown,
 		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel, Model: p.model}
+	if p.credential() == "" && p.cloud() == "" { // on macOS the file is missing, or old: there a keychain has the login
+		dir := cmp.Or(p.getenv("CLAUDE_SECURESTORAGE_CONFIG_DIR"), t.Home)
+		t.Login = agent.StoredLogin{Path: filepath.Join(dir, Descriptor.Login.File), Expires: []string{"claudeAiOauth", "expiresAt"}}
+	}
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
 	}
@@ -185,15 +189,6 @@ func (p *Profile) gate() string {
 // credential is the one of the environment; empty if there is none.
 func (p *Profile) credential() string {
 	return cmp.Or(p.getenv("ANTHROPIC_AUTH_TOKEN"), p.getenv("ANTHROPIC_API_KEY"), p.getenv("CLAUDE_CODE_OAUTH_TOKEN"))
-}
-
-// login is the file of a login to a plan. On macOS it is missing, or old: there a keychain has it.
-func (p *Profile) login() (l agent.StoredLogin) {
-	if p.credential() == "" && p.cloud() == "" {
-		dir := cmp.Or(p.getenv("CLAUDE_SECURESTORAGE_CONFIG_DIR"), p.configDir())
-		l = agent.StoredLogin{Path: filepath.Join(dir, Descriptor.Login.File), Expires: agent.ExpiresAt("claudeAiOauth", "expiresAt")}
-	}
-	return l
 }
 
 // cloud is the provider that stands in for Anthropic's own service; empty if none does.

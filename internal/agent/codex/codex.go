@@ -7,6 +7,7 @@ package codex
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -73,7 +74,6 @@ func (p *Profile) Info() agent.Info {
 		Gate:      p.settings().gate(),
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), "openai"),
 		Home:      p.home,
-		Login:     p.settings().login(p.home),
 		Form:      p.form(),
 		Tested:    Descriptor.Tested,
 		Request:   p.request,
@@ -91,6 +91,9 @@ func (p *Profile) Info() agent.Info {
 	_, word := p.line.prompt()
 	if t.NoInput = p.line.reviews && (word == nil || word.Values[0] != "-"); word != nil && word.Values[0] != "-" {
 		t.Prompt = word.Values[0]
+	}
+	if p.home != "" && p.settings().account == p.home && p.settings().envKey == "" { // else a key of the environment, or of the provider's, takes its place
+		t.Login = agent.StoredLogin{Path: filepath.Join(p.home, Descriptor.Login.File), Expires: []string{"tokens", "access_token"}}
 	}
 	t.TellsCalls, t.TellsAgents = t.Unknown == "", t.Unknown == ""
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing

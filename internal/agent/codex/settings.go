@@ -2,8 +2,6 @@ package codex
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -104,32 +102,6 @@ func (s settings) gate() string {
 		host = "provider-" + agent.KeyPart(s.provider)
 	}
 	return agent.GateKey(Name, cmp.Or(host, defaultHost), s.account)
-}
-
-// login is the file of a login. A key of the environment, or of the provider's, takes its place.
-func (s settings) login(home string) (l agent.StoredLogin) {
-	if home != "" && s.account == home && s.envKey == "" {
-		l = agent.StoredLogin{Path: filepath.Join(home, Descriptor.Login.File), Expires: tokenExpires}
-	}
-	return l
-}
-
-// tokenExpires is when the access token of a login expires, which is a JWT that says so itself, in seconds.
-func tokenExpires(content []byte) (at time.Time) {
-	var token string
-	var claims struct {
-		Exp int64 `json:"exp"`
-	}
-	if json.Unmarshal(agent.Member(content, "tokens", "access_token"), &token) != nil {
-		return at
-	}
-	_, rest, _ := strings.Cut(token, ".")
-	payload, _, _ := strings.Cut(rest, ".")
-	data, _ := base64.RawURLEncoding.DecodeString(payload)
-	if json.Unmarshal(data, &claims) == nil && claims.Exp > 0 && claims.Exp < 1e11 {
-		at = time.Unix(claims.Exp, 0)
-	}
-	return at
 }
 
 // homeOf is where codex keeps its things; empty if the environment does not say.

@@ -97,9 +97,12 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
-	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Login: p.login(), Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown,
+	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown,
 		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel,
 		Model: func() string { return cmp.Or(p.line.Value(optModel), p.getenv("GEMINI_MODEL")) }}
+	if p.home != "" && t.Provider == "code-assist" {
+		t.Login = agent.StoredLogin{Path: filepath.Join(p.home, Descriptor.Login.File), Expires: []string{"expiry_date"}}
+	}
 	t.TellsCalls, t.TellsAgents = p.showsEvents(), p.showsEvents()
 	if p.line.Unknown == "" { // else it may be anything
 		t.Stall, t.ToolStall = stall, agent.StallBeyond(stall, p.shellTimeout())
@@ -169,14 +172,6 @@ func (p *Profile) gate() string {
 		host = cmp.Or(agent.Host(p.getenv("GOOGLE_GEMINI_BASE_URL")), "generativelanguage.googleapis.com")
 	}
 	return agent.GateKey(Name, host, cmp.Or(account, p.home))
-}
-
-// login is the file of a login with Google.
-func (p *Profile) login() (l agent.StoredLogin) {
-	if p.home != "" && p.provider() == "code-assist" {
-		l = agent.StoredLogin{Path: filepath.Join(p.home, Descriptor.Login.File), Expires: agent.ExpiresAt("expiry_date")}
-	}
-	return l
 }
 
 func (p *Profile) getenv(name string) string { return agent.Getenv(p.env, name) }

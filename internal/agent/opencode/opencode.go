@@ -10,6 +10,7 @@ package opencode
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -75,7 +76,6 @@ func (p *Profile) Info() agent.Info {
 		Gate:      p.settings().gate(),
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), Name),
 		Home:      p.home,
-		Login:     p.settings().login(p.home),
 		Form:      p.form(),
 		Tested:    Descriptor.Tested,
 		Request:   p.request,
@@ -91,6 +91,9 @@ func (p *Profile) Info() agent.Info {
 		GoesOn:    p.line.goesOn(),
 		Prompt:    p.line.message(),
 		Unknown:   p.line.run.Unknown,
+	}
+	if p.home != "" && p.settings().account == p.home { // else a key of the provider's takes its place
+		t.Login = agent.StoredLogin{Path: filepath.Join(p.home, Descriptor.Login.File), Expires: []string{p.settings().provider, "expires"}}
 	}
 	t.TellsCalls, t.TellsAgents = t.Unknown == "", t.Unknown == ""
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing

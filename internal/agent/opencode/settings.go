@@ -51,14 +51,6 @@ func (s settings) gate() string {
 	return agent.GateKey(Name, cmp.Or(host, "provider-default"), s.account)
 }
 
-// login is the file of all logins. A key of the provider's takes its place.
-func (s settings) login(home string) (l agent.StoredLogin) {
-	if home != "" && s.account == home {
-		l = agent.StoredLogin{Path: filepath.Join(home, Descriptor.Login.File), Expires: agent.ExpiresAt(s.provider, "expires")}
-	}
-	return l
-}
-
 // expand is a value of the config, which may name a variable: {env:NAME}.
 func expand(value string, env []string) string {
 	before, rest, ok := strings.Cut(value, "{env:")
