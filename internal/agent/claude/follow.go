@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -42,6 +43,7 @@ type follower struct {
 	retried    int             // those since the model spoke last
 	waits      event           // the last retry that it has told of
 	limit      rateLimit       // the last refusal by a usage limit
+	quota      []quota.Window  // what the line has told
 	complaint  event           // the last assistant event that was none of the model's
 
 	ledger  ledger
@@ -65,11 +67,10 @@ const maxText = 256 << 10
 // Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := line.Text
+	f.quota = nil
 	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
-		told := f.readArray(text)
-		info := f.lineInfo(agent.Pass)
-		info.Quota = told
-		return info
+		f.readArray(text)
+		return f.lineInfo(agent.Pass)
 	}
 	e, ok := parse(text)
 	switch {
@@ -112,9 +113,7 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		if e.RateLimit.Status == "rejected" {
 			f.limit = e.RateLimit
 		}
-		info := f.lineInfo(agent.Pass)
-		info.Quota = e.RateLimit.windows()
-		return info
+		f.quota = append(f.quota, e.RateLimit.windows()...)
 	case "stream_event":
 		return f.piece(e)
 	case "assistant":
@@ -282,7 +281,7 @@ func (f *follower) takeResult(e event, line agent.Line) {
 
 func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	info := f.Info(agent.LineInfo{Answered: f.answered, Show: show, Delivered: f.result != nil && len(f.background) == 0,
-		Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues()})
+		Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues(), Quota: f.quota})
 	info.Tools += len(f.background)
 	if info.Activity.Tool == "" && f.calls != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: f.calls}

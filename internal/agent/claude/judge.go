@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -356,20 +355,17 @@ func (f *follower) readMultiline(text []byte) {
 	}
 }
 
-// readArray reads the form of --output-format json --verbose, and returns what the last of its events tells of limits.
-func (f *follower) readArray(line []byte) (told []quota.Window) {
+// readArray reads the form of --output-format json --verbose.
+func (f *follower) readArray(line []byte) {
 	var all []json.RawMessage
 	if json.Unmarshal(line, &all) != nil {
 		f.keep(line)
-		return nil
+		return
 	}
 	for _, one := range all {
 		if e, ok := parse(one); ok {
 			f.events = true
-			if info := f.event(e, agent.Line{Text: one}); info.Quota != nil {
-				told = info.Quota
-			}
+			f.event(e, agent.Line{Text: one})
 		}
 	}
-	return told
 }

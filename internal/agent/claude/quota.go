@@ -14,13 +14,12 @@ import (
 // rateLimit is what an event tells of the limits of a plan: its status, of a warning or a refusal the window that it is for, and, in 2.1.325, how
 // much of each window is used. What is not told is unknown.
 type rateLimit struct {
-	Status string `json:"status"`
-	Type   string `json:"rateLimitType"`
 	window
+	Type    string            `json:"rateLimitType"`
 	Windows map[string]window `json:"unifiedWindows"`
 }
 
-// window is how much of one is used, as a fraction, and when it resets, in seconds since 1970. Its status counts for itself only.
+// window is how much of one is used, as a fraction, and when it resets, in seconds since 1970. The status of one of several counts for itself only.
 type window struct {
 	Utilization json.RawMessage `json:"utilization"`
 	ResetsAt    float64         `json:"resetsAt"`
@@ -41,10 +40,7 @@ func (r rateLimit) windows() (told []quota.Window) {
 	for name, w := range all {
 		used := agent.Number(w.Utilization)
 		if name == r.Type && r.Status == "rejected" && w.Status != "allowed" {
-			w.ResetsAt = cmp.Or(w.ResetsAt, r.ResetsAt)
-			if !(used >= 1) { // or is not known
-				used = 1
-			}
+			w.ResetsAt, used = cmp.Or(w.ResetsAt, r.ResetsAt), max(used, 1)
 		}
 		model, _ := strings.CutPrefix(name, "seven_day_")
 		if model == name || strings.Contains(model, "_") { // seven_day_overage_included

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -40,7 +41,7 @@ func (f *follower) Account() agent.Account {
 	a.Active, a.Unseen = f.Active && !f.reviews, f.unseen
 	r, ok := f.rollout()
 	if ok {
-		a.Quota = f.limits()
+		a.Quota = f.limits
 		a.Usage, a.Version, a.Model = r.calls.Usage(), cmp.Or(r.version, a.Version), r.model
 		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), r.calls.Cost(f.prices)
 	}
@@ -90,9 +91,11 @@ func (f *follower) readRecords() bool {
 		f.records = []*rolloutReader{newRolloutReader(path, f.start, f.from, f.model)}
 	}
 	for i := 0; i < len(f.records); i++ { // the first may name others
-		if err := f.records[i].read(); err != nil && i == 0 {
+		r := f.records[i]
+		if err := r.read(); err != nil && i == 0 {
 			return false
 		}
+		f.limits, r.sum.limits = quota.Merge(f.limits, r.sum.limits), nil
 		f.findReviewers()
 	}
 	return true

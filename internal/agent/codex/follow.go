@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -37,6 +38,7 @@ type follower struct {
 	last            time.Time        // when the line before came
 	silence         time.Duration    // before the present line
 	records         []*rolloutReader // that of the thread, and those of the reviewers; empty as long as there is none
+	limits          quota.Quota      // what the records tell of the limits of the account, and was not told yet
 	looked          time.Time        // when the record was last looked for
 	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
 	record          *rollout         // all of it, once it is whole
@@ -75,10 +77,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.Models = agent.ModelUse{Begun: m[2], Used: m[4]}
 	}
 	info = f.Info(info)
-	info.Turn, info.Continues, info.Quota = turn, f.continues, f.limits()
-	for _, r := range f.records {
-		r.sum.limits = nil
-	}
+	info.Turn, info.Continues, info.Quota, f.limits = turn, f.continues, f.limits, nil
 	info.Activity.Tool = shortName(info.Activity.Tool)
 	if info.Begun.Tool != "" {
 		info.Begun.Tool, info.Said, f.aside = shortName(info.Begun.Tool), agent.ShortArgument(f.aside), ""

@@ -10,33 +10,25 @@ import (
 	"github.com/belay-run/belay/internal/quota"
 )
 
-// limitWindow is how much of a window is used, in percent, and when it resets: in seconds since 1970, in older versions from then on.
-type limitWindow struct {
-	Used     json.RawMessage `json:"used_percent"`
-	Minutes  json.RawMessage `json:"window_minutes"`
-	ResetsAt json.RawMessage `json:"resets_at"`
-	ResetsIn json.RawMessage `json:"resets_in_seconds"`
-}
-
-// windows are the windows of a limit, as it stands in the record since that time. Other limits than that of the plan are for models of their own, and
+// windows are the windows of a limit, as it stands in the record since that time: how much of each is used, in percent, and when it resets, in seconds
+// since 1970, in older versions from then on. Other limits than that of the plan are for models of their own, and
 // have it in their name: their windows are as long as those of the plan.
 func windows(limits json.RawMessage, at time.Time) (told quota.Quota) {
 	var r struct {
-		ID        string      `json:"limit_id"`
-		Name      string      `json:"limit_name"`
-		Primary   limitWindow `json:"primary"`
-		Secondary limitWindow `json:"secondary"`
+		ID                 string `json:"limit_id"`
+		Name               string `json:"limit_name"`
+		Primary, Secondary map[string]json.RawMessage
 	}
 	if agent.Lenient(json.Unmarshal(limits, &r)) != nil {
 		return nil
 	}
-	for i, from := range []limitWindow{r.Primary, r.Secondary} {
-		w := quota.Window{Name: []string{"primary", "secondary"}[i], Used: agent.Number(from.Used) / 100, Resets: agent.Epoch(agent.Number(from.ResetsAt)), Told: at}
-		if minutes := agent.Number(from.Minutes); minutes >= 1 && minutes < 1e5 {
+	for i, from := range []map[string]json.RawMessage{r.Primary, r.Secondary} {
+		w := quota.Window{Name: []string{"primary", "secondary"}[i], Used: agent.Number(from["used_percent"]) / 100, Resets: agent.Epoch(agent.Number(from["resets_at"])), Told: at}
+		if minutes := agent.Number(from["window_minutes"]); minutes >= 1 && minutes < 1e5 {
 			w.Length = time.Duration(minutes) * time.Minute
 			w.Name = quota.Name(w.Length)
 		}
-		if in := agent.Number(from.ResetsIn); w.Resets.IsZero() && in >= 0 && in < 1e7 {
+		if in := agent.Number(from["resets_in_seconds"]); w.Resets.IsZero() && in >= 0 && in < 1e7 {
 			w.Resets = at.Add(time.Duration(in) * time.Second).Truncate(time.Second)
 		}
 		if r.ID != "" && r.ID != Name {
@@ -45,14 +37,6 @@ func windows(limits json.RawMessage, at time.Time) (told quota.Quota) {
 		if w.Used >= 0 && !w.Resets.IsZero() {
 			told = append(told, w)
 		}
-	}
-	return told
-}
-
-// limits are what the records tell of the limits of the account, and was not told yet.
-func (f *follower) limits() (told []quota.Window) {
-	for _, r := range f.records {
-		told = append(told, r.sum.limits...)
 	}
 	return told
 }
