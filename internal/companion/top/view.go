@@ -2,6 +2,7 @@ package top
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -130,9 +131,11 @@ func window(rows []string, from, height int) []string {
 // section is a table of the lists.
 type section struct {
 	name    string
+	table   func(s *Snapshot, columns int) (heading string, rows []string)
+	few     int    // which part of the screen its rows have at least, one of so many
+	chosen  int    // the row that is chosen; -1 for none
 	heading string // empty if it is not shown
 	rows    []string
-	chosen  int // the row that is chosen; -1 for none
 }
 
 // lists are budgets, limits, runs and gates.
@@ -143,36 +146,31 @@ func (m *Model) lists(columns, height int) (rows []string) {
 		}
 		return at
 	}
-	budgets := section{name: "budgets", chosen: -1}
-	budgets.heading, budgets.rows = budgetTable(&m.Snapshot, columns)
-	limits := section{name: "limits", chosen: -1}
-	limits.heading, limits.rows = limitTable(&m.Snapshot, columns)
-	runs := section{name: "runs", chosen: choice(m.runAt, !m.onGates && len(m.Snapshot.Runs) > 0)}
-	runs.heading, runs.rows = runTable(&m.Snapshot, columns)
-	gates := section{name: "gates", chosen: choice(m.gateAt, m.onGates && len(m.Snapshot.Gates) > 0)}
-	gates.heading, gates.rows = gateTable(&m.Snapshot, columns)
-
-	focus, other := &runs, &gates
-	if m.onGates {
-		focus, other = other, focus
+	all := []*section{{name: "budgets", table: budgetTable, few: 12, chosen: -1}, {name: "limits", table: limitTable, few: 12, chosen: -1},
+		{name: "runs", table: runTable, few: 8, chosen: choice(m.runAt, !m.onGates && len(m.Snapshot.Runs) > 0)},
+		{name: "gates", table: gateTable, few: 8, chosen: choice(m.gateAt, m.onGates && len(m.Snapshot.Gates) > 0)}}
+	for _, s := range all {
+		s.heading, s.rows = s.table(&m.Snapshot, columns)
 	}
-	spread(columns, height, focus, other, &budgets, &limits)
-	all := []*section{&budgets, &limits, &runs, &gates}
-	blank := height == 0 || size(all...)+sections(all...) <= height
+	order := []*section{all[2], all[3], all[0], all[1]}
+	if m.onGates {
+		order[0], order[1] = all[3], all[2]
+	}
+	spread(columns, height, order)
 	for _, s := range all {
 		if s.heading == "" {
 			continue
 		}
-		if blank {
-			rows = append(rows, "")
-		}
-		rows = append(rows, s.heading)
+		rows = append(rows, "", s.heading)
 		for i, row := range s.rows {
 			if i == s.chosen {
 				row = choose(row, columns)
 			}
 			rows = append(rows, row)
 		}
+	}
+	if height > 0 && len(rows) > height { // there is no room for blank lines
+		rows = slices.DeleteFunc(rows, func(row string) bool { return row == "" })
 	}
 	return rows
 }
@@ -187,36 +185,22 @@ func size(list ...*section) (n int) {
 	return n
 }
 
-// sections is how many there are.
-func sections(list ...*section) (n int) {
-	for _, s := range list {
-		if s.heading != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// spread makes the sections fit. The one that the keys are for has most of the room; of the others a few rows are shown, on a very small
-// screen only how many there are.
-func spread(columns, height int, focus, other *section, rest ...*section) {
-	if height == 0 || size(focus, other)+size(rest...) <= height {
+// spread makes the sections fit. The first, which the keys are for, has most of the room; of the others a few rows are shown, on a very small
+// screen only how many there are of the second.
+func spread(columns, height int, list []*section) {
+	if height == 0 || size(list...) <= height {
 		return
 	}
-	few := func(s *section, rows int) int { return min(size(s), 1+rows) }
-	kept := 0
-	for _, s := range rest {
-		if height < 8 {
-			s.heading, s.rows = "", nil
-		}
-		kept += few(s, height/12)
+	if height < 8 {
+		list[2].heading, list[3].heading = "", ""
 	}
-	focus.shrink(max(2, height-few(other, height/8)-kept), columns)
-	other.shrink(max(1, height-size(focus)-kept), columns)
-	left := height - size(focus, other)
-	for _, s := range rest {
-		kept -= few(s, height/12)
-		s.shrink(left-kept, columns)
+	left := height
+	for i, s := range list {
+		room := left
+		for _, later := range list[i+1:] {
+			room -= min(size(later), 1+height/later.few)
+		}
+		s.shrink(max(2-i, room), columns)
 		left -= size(s)
 	}
 }
