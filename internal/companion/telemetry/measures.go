@@ -55,6 +55,8 @@ func (k Kinds) metrics(meters []db.Meter, limits []overview.Limit, since, now ti
 	return b.list
 }
 
+const cumulative = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
+
 // builder makes metrics, of points with the same attributes one.
 type builder struct {
 	start, now uint64
@@ -68,11 +70,11 @@ func labelled(name string, pairs []string) (a attributes, key string) {
 	return a, name + "\x00" + strings.Join(pairs, "\x00")
 }
 
-func (b *builder) metric(name, unit, description string) *metricspb.Metric {
-	if i := slices.IndexFunc(b.list, func(m *metricspb.Metric) bool { return m.Name == name }); i >= 0 {
+// metric is the one of that name, which begins with m.
+func (b *builder) metric(m *metricspb.Metric) *metricspb.Metric {
+	if i := slices.IndexFunc(b.list, func(known *metricspb.Metric) bool { return known.Name == m.Name }); i >= 0 {
 		return b.list[i]
 	}
-	m := &metricspb.Metric{Name: name, Unit: unit, Description: description}
 	b.list = append(b.list, m)
 	return m
 }
@@ -87,24 +89,17 @@ func (b *builder) add(name, unit, description string, value float64, pairs ...st
 		p.Value.(*metricspb.NumberDataPoint_AsDouble).AsDouble += value
 		return
 	}
-	m := b.metric(name, unit, description)
-	if m.Data == nil {
-		m.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{IsMonotonic: true, AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
-	}
+	sum := b.metric(&metricspb.Metric{Name: name, Unit: unit, Description: description, Data: &metricspb.Metric_Sum{
+		Sum: &metricspb.Sum{IsMonotonic: true, AggregationTemporality: cumulative}}}).GetSum()
 	p := &metricspb.NumberDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: value}}
 	b.points[key] = p
-	sum := m.GetSum()
 	sum.DataPoints = append(sum.DataPoints, p)
 }
 
 // set adds a value that is the case now.
 func (b *builder) set(name, unit, description string, value float64, pairs ...string) {
 	a, _ := labelled(name, pairs)
-	m := b.metric(name, unit, description)
-	if m.Data == nil {
-		m.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{}}
-	}
-	gauge := m.GetGauge()
+	gauge := b.metric(&metricspb.Metric{Name: name, Unit: unit, Description: description, Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{}}}).GetGauge()
 	gauge.DataPoints = append(gauge.DataPoints, &metricspb.NumberDataPoint{Attributes: a, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: value}})
 }
 
@@ -116,13 +111,10 @@ func (b *builder) spread(name, unit, description string, buckets *db.Buckets, to
 	a, key := labelled(name, pairs)
 	p, ok := b.points[key].(*metricspb.HistogramDataPoint)
 	if !ok {
-		m := b.metric(name, unit, description)
-		if m.Data == nil {
-			m.Data = &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
-		}
+		h := b.metric(&metricspb.Metric{Name: name, Unit: unit, Description: description, Data: &metricspb.Metric_Histogram{
+			Histogram: &metricspb.Histogram{AggregationTemporality: cumulative}}}).GetHistogram()
 		p = &metricspb.HistogramDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Sum: new(float64), BucketCounts: make([]uint64, len(buckets)), ExplicitBounds: bounds}
 		b.points[key] = p
-		h := m.GetHistogram()
 		h.DataPoints = append(h.DataPoints, p)
 	}
 	*p.Sum += total
