@@ -90,7 +90,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 	w := std.Out
 	limits := []overview.Limit{}
 	if s, err := openState(); err == nil {
-		limits, _ = overview.Limits(s) // without them, the batch is still shown
+		_, limits, _ = overview.Gates(s) // without them, the batch is still shown
 	}
 	if asJSON {
 		return term.JSON(w, struct {

@@ -124,7 +124,7 @@ func listGates() ([]overview.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	gates, err := overview.Gates(s)
+	gates, _, err := overview.Gates(s)
 	return gates, fail(err)
 }
 

@@ -41,7 +41,7 @@ A forecast is where the window leads if it is used as in the last hour. Details:
 		if err != nil {
 			return err
 		}
-		list, err := overview.Limits(s)
+		_, list, err := overview.Gates(s)
 		switch {
 		case err != nil:
 			return fail(err)

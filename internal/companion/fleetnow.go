@@ -101,22 +101,17 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]overvie
 	if err != nil {
 		return nil, nil, err
 	}
-	list, now := []overview.Gate{}, time.Now()
 	var entries []gate.Entry
 	for _, key := range slices.Sorted(maps.Keys(states)) {
 		// Its times are those of this machine's clock.
-		g := overview.Gate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
-		entries = append(entries, g.Entry)
-		g.State.Quota = nil // which keeps nobody out
-		if !g.State.Healthy(now) {
-			list = append(list, g)
-		}
+		entries = append(entries, gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)})
 	}
+	now := time.Now()
 	records := make([]supervise.Record, len(runs))
 	for i := range runs {
 		records[i] = runs[i].Record
 	}
-	return overview.WithWaiters(list, records, func(i int) overview.Waiter {
+	return overview.GatesOf(entries, now, records, func(i int) overview.Waiter {
 		return overview.Waiter{ID: runs[i].ID, PID: runs[i].PID, Command: runs[i].Command, Machine: runs[i].Machine}
 	}), overview.LimitsOf(entries, now), nil
 }

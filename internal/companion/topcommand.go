@@ -125,13 +125,10 @@ func (t *topSource) json() (topJSON, error) {
 	for _, r := range runs {
 		s.Runs = append(s.Runs, overview.RunJSON(r, slices.ContainsFunc(spools, func(h spool.Header) bool { return h.ID == r.ID })))
 	}
-	if s.Gates, err = overview.Gates(t.view.State); err != nil {
+	if s.Gates, s.Limits, err = overview.Gates(t.view.State); err != nil {
 		return s, err
 	}
 	if s.Budgets, err = t.view.Budgets(); err != nil {
-		return s, err
-	}
-	if s.Limits, err = overview.Limits(t.view.State); err != nil {
 		return s, err
 	}
 	s.Today, err = t.today(now)
@@ -145,14 +142,14 @@ func (t *topSource) Snapshot() top.Snapshot {
 	s := top.Snapshot{At: now}
 	runs, trouble := t.runs()
 	s.Runs = runs
-	gates, err := overview.Gates(t.view.State)
+	gates, limits, err := overview.Gates(t.view.State)
+	s.Limits = limits
 	trouble = errors.Join(trouble, err)
 	for _, g := range gates {
 		s.Gates = append(s.Gates, topGate(g, now))
 	}
 	s.Budgets, err = t.view.Budgets()
 	trouble = errors.Join(trouble, err)
-	s.Limits, _ = overview.Limits(t.view.State) // what is wrong with the files, the gates have said
 	s.Today, err = t.today(now)
 	if trouble = errors.Join(trouble, err); trouble != nil {
 		s.Trouble = strings.ReplaceAll(trouble.Error(), "\n", "; ")

@@ -34,13 +34,18 @@ type Waiter struct {
 	Machine string `json:"machine,omitempty"` // in a fleet
 }
 
-// Gates returns the gates that are not healthy, and those that runs wait at; never nil.
-func Gates(s *state.State) ([]Gate, error) {
+// Gates returns the gates that are not healthy, and those that runs wait at, and the limits that something is known of, by account; never nil.
+func Gates(s *state.State) ([]Gate, []Limit, error) {
 	entries, err := s.Gates().List()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
 	now := clock.Now()
+	runs, _ := Runs(s.Records()) // without them, the gates are still shown
+	return GatesOf(entries, now, runs, func(i int) Waiter {
+		return Waiter{ID: runs[i].ID, PID: runs[i].Owner.PID, Command: runs[i].Command}
+	}), LimitsOf(entries, now), err
+}
+
+// GatesOf returns those that are not healthy, with the runs that wait, also for a slot of a gate that is healthy; waiter tells of the i-th.
+func GatesOf(entries []gate.Entry, now time.Time, runs []supervise.Record, waiter func(i int) Waiter) []Gate {
 	gates := []Gate{}
 	for _, e := range entries {
 		e.State.Quota = nil // which keeps nobody out
@@ -48,12 +53,6 @@ func Gates(s *state.State) ([]Gate, error) {
 			gates = append(gates, Gate{Entry: e, Waiting: []Waiter{}})
 		}
 	}
-	runs, _ := Runs(s.Records()) // without them, the gates are still shown
-	return WithWaiters(gates, runs, func(i int) Waiter { return Waiter{ID: runs[i].ID, PID: runs[i].Owner.PID, Command: runs[i].Command} }), nil
-}
-
-// WithWaiters adds the runs that wait, also for a slot of a gate that is healthy; waiter tells of the i-th.
-func WithWaiters(gates []Gate, runs []supervise.Record, waiter func(i int) Waiter) []Gate {
 	for i, r := range runs {
 		reason, atGate := strings.CutPrefix(r.Reason, "gate ")
 		if r.State != supervise.StateWaiting || !atGate {

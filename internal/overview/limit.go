@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -34,13 +32,7 @@ type Forecast struct {
 	Full *journal.Time `json:"full_at"` // null if it will not be full before that
 }
 
-// Limits returns the windows of all accounts that something is known of, by account; never nil.
-func Limits(s *state.State) ([]Limit, error) {
-	entries, err := s.Gates().List()
-	return LimitsOf(entries, clock.Now()), err
-}
-
-// LimitsOf returns the windows that the states of gates know of.
+// LimitsOf returns the windows that the states of gates know of; never nil.
 func LimitsOf(entries []gate.Entry, now time.Time) []Limit {
 	list := []Limit{}
 	for _, e := range entries {

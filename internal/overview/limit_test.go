@@ -25,7 +25,7 @@ func window(now time.Time, name string, used, before float64, left time.Duration
 
 func TestLimits(t *testing.T) {
 	s := &state.State{Dir: t.TempDir()}
-	if list, err := overview.Limits(s); err != nil || list == nil || len(list) > 0 {
+	if _, list, err := overview.Gates(s); err != nil || list == nil || len(list) > 0 {
 		t.Errorf("of nothing: %v, %v", list, err)
 	}
 	now := time.Now()
@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 	put("a", over, calm, window(now, "fills", 0.6, 0.2, 3*time.Hour), window(now, "full", 1.2, 1, time.Hour))
 	put("b", plain)
 	must.OK(t, s.Gates().Update("held", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "test") }))
-	list, err := overview.Limits(s)
+	_, list, err := overview.Gates(s)
 	must.OK(t, err)
 	got := ""
 	for _, l := range list {
@@ -76,7 +76,7 @@ func TestLimits_HostileFile(t *testing.T) {
 	}
 	file := fmt.Sprintf(`{"v":1,"key":"k\u001b[31m%s","state":{"quota":[%s]}}`, strings.Repeat("k", 10_000), strings.Join(windows, ","))
 	must.OK(t, os.WriteFile(filepath.Join(s.Gates().Dir, "x.json"), []byte(file), 0o600))
-	list, err := overview.Limits(s)
+	_, list, err := overview.Gates(s)
 	if err != nil || len(list) == 0 || len(list) > 16 {
 		t.Fatalf("%d limits, %v", len(list), err)
 	}

@@ -55,19 +55,14 @@ func Collect(ctx context.Context, d *db.DB, s *state.State) (snap Snapshot, err 
 		return snap, err
 	}
 	snap.Running = running(records)
-	entries, err := s.Gates().List()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return snap, err
-	}
-	now := time.Now()
-	snap.Limits = overview.LimitsOf(entries, now)
-	for _, e := range entries {
-		e.State.Quota = nil // which keeps nobody out
-		if !e.State.Healthy(now) {
-			snap.Gates = append(snap.Gates, Gate{Key: e.Key, Held: e.State.Hold.Live(now), Open: e.State.Breaker.Phase != breaker.Closed, Waiting: waiting(records, e.Key)})
+	gates, limits, err := overview.Gates(s)
+	for _, g := range gates {
+		if !g.Full { // which is healthy
+			snap.Gates = append(snap.Gates, Gate{g.Key, g.State.Hold.Live(time.Now()), g.State.Breaker.Phase != breaker.Closed, len(g.Waiting)})
 		}
 	}
-	return snap, nil
+	snap.Limits = limits
+	return snap, err
 }
 
 func running(records []supervise.Record) (list []Running) {
@@ -83,16 +78,6 @@ func running(records []supervise.Record) (list []Running) {
 		list[at].Runs++
 	}
 	return list
-}
-
-// waiting is how many runs wait at a gate.
-func waiting(records []supervise.Record, key string) (n int) {
-	for _, r := range records {
-		if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
-			n++
-		}
-	}
-	return n
 }
 
 // Handler serves the text that collect gathers, to those who have the token: "Authorization: Bearer TOKEN". The token is asked for at

@@ -169,7 +169,7 @@ func (s *Sender) sendMetrics(ctx context.Context, instance string, sent *Sent) e
 			return err
 		}
 	}
-	limits, _ := overview.Limits(&state.State{Dir: filepath.Dir(s.DB.LogPath())}) // without them, the sums are still sent
+	_, limits, _ := overview.Gates(&state.State{Dir: filepath.Dir(s.DB.LogPath())}) // without them, the sums are still sent
 	body, err := proto.Marshal(&metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{Resource: resourceOf(&s.Settings, instance),
 		ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope(), Metrics: s.Kinds.metrics(meters, limits, since, time.Now())}}}}})
 	if err != nil {

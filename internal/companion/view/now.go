@@ -64,12 +64,12 @@ func (s *Source) Now() Now {
 			n.Ended = append(n.Ended, h)
 		}
 	}
-	gates, err := overview.Gates(s.State)
+	gates, limits, err := overview.Gates(s.State)
 	trouble = append(trouble, err)
 	for _, g := range gates {
 		n.Gates = append(n.Gates, NewGate(g))
 	}
-	n.Limits, _ = overview.Limits(s.State) // what is wrong with the files, the gates have said
+	n.Limits = limits
 	budgets, err := s.Budgets()
 	if trouble = append(trouble, err); budgets != nil {
 		n.Budgets = budgets
