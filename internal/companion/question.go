@@ -176,11 +176,7 @@ func (q *question) close() {
 
 // clock shows a time as far as it is needed: today's without the day.
 func (q *question) clock(t time.Time) string {
-	t = t.In(q.now.Location())
-	if y, m, d := t.Date(); y == q.now.Year() && m == q.now.Month() && d == q.now.Day() {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format(time.DateTime)
+	return message.Clock(t, q.now, time.TimeOnly, time.DateTime)
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

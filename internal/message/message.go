@@ -23,12 +23,14 @@ func When(t time.Time) string {
 }
 
 // TimeOfDay is a time for where there is little room: hours and minutes, and the day if that is not today.
-func TimeOfDay(t, now time.Time) string {
-	t = t.In(now.Location())
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04")
+func TimeOfDay(t, now time.Time) string { return Clock(t, now, "15:04", "Jan 2 15:04") }
+
+// Clock is a time in the zone of now: in one layout if it is on the same day, else in the other.
+func Clock(t, now time.Time, today, other string) string {
+	if t = t.In(now.Location()); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format(today)
 	}
-	return t.Format("Jan 2 15:04")
+	return t.Format(other)
 }
 
 // LastLine is the last line of a text: programs come to the point at the end.

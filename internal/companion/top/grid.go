@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -182,12 +183,8 @@ func dollars(usd float64) string {
 
 // clock shows a time of the day of now, and the day too if it is another one.
 func clock(t, now time.Time) string {
-	t = t.In(now.Location())
-	switch y, m, d := t.Date(); {
-	case y == now.Year() && m == now.Month() && d == now.Day():
-		return t.Format(time.TimeOnly)
-	case y == now.Year():
-		return t.Format("Jan 2 15:04")
+	if t.In(now.Location()).Year() != now.Year() {
+		return t.In(now.Location()).Format("2006-01-02 15:04")
 	}
-	return t.Format("2006-01-02 15:04")
+	return message.Clock(t, now, time.TimeOnly, "Jan 2 15:04")
 }
