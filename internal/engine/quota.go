@@ -38,7 +38,7 @@ func (c *call) tellQuota(news []quota.Window) {
 	var fills quota.Quota
 	tell := func(s gate.State) gate.State {
 		if s.Quota = s.Quota.Tell(clock.Now(), told, c.id, news); c.runner.AlertForecast {
-			s.Quota, fills = s.Quota.Warn(told)
+			fills = s.Quota.Warn(told)
 		}
 		return s
 	}

@@ -192,19 +192,18 @@ func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool
 	return share, full, true
 }
 
-// Warn marks the windows that will be full before they reset, by the forecast at now, and returns those that were not marked before. Of what is used by
+// Warn marks, in q, the windows that will be full before they reset, by the forecast at now, and returns those that were not marked before. Of what is used by
 // less than half it says nothing: in the first minutes of a window any pace looks too fast.
-func (q Quota) Warn(now time.Time) (marked, fresh Quota) {
-	marked = slices.Clone(q)
-	for i := range marked {
-		w := &marked[i]
+func (q Quota) Warn(now time.Time) (fresh Quota) {
+	for i := range q {
+		w := &q[i]
 		_, full, _ := w.Forecast(now)
 		if !full.IsZero() && !w.Warned && w.Used >= 0.5 && w.Used < 1 && w.Name != "overage" {
 			w.Warned = true
 			fresh = append(fresh, *w)
 		}
 	}
-	return marked, fresh
+	return fresh
 }
 
 // counts reports whether calls of a model fall under the window. Of a model that is not known, only what all models fall under counts.
