@@ -4,7 +4,6 @@ package companion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -206,10 +205,11 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 			rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
 		}
 		none := fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text)
-		_, limits, err := fleetGates(ctx, s, nil)
-		if err = errors.Join(err, fleetList(from, args, list, none, machineTable, rows)); err == nil && !args.on("json") {
-			err = overview.SayLimits(from.Out, limits)
+		if err := fleetList(from, args, list, none, machineTable, rows); err != nil || args.on("json") {
+			return err
 		}
+		_, limits, err := fleetGates(ctx, s, nil)
+		overview.SayLimits(from.Out, limits)
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"time"
@@ -37,14 +38,15 @@ func LimitsOf(entries []gate.Entry, now time.Time) []Limit {
 	list := []Limit{}
 	for _, e := range entries {
 		for _, w := range quota.Merge(e.State.Quota.At(now), nil) { // which bounds them
-			list = append(list, newLimit(e.Key, &w, now))
+			list = append(list, NewLimit(e.Key, &w, now))
 		}
 	}
 	// Two keys may look alike once they are printable. A metric must not come twice.
 	return slices.CompactFunc(list, func(a, b Limit) bool { return a.Account == b.Account && a.Window == b.Window })
 }
 
-func newLimit(account string, w *quota.Window, now time.Time) Limit {
+// NewLimit says how a window stands.
+func NewLimit(account string, w *quota.Window, now time.Time) Limit {
 	l := Limit{Account: name(account), Window: name(w.Name), Model: orNull(w.Model), Used: w.Used, Resets: journal.Time{Time: w.Resets},
 		Told: journal.Time{Time: w.Told}, By: orNull(w.By), Warning: w.Used >= 0.8}
 	if share, full, ok := w.Forecast(now); ok {
@@ -80,11 +82,10 @@ func (l *Limit) Words(now time.Time) string {
 }
 
 // SayLimits writes a line for each.
-func SayLimits(w io.Writer, list []Limit) (err error) {
+func SayLimits(w io.Writer, list []Limit) {
 	for _, l := range list {
-		err = term.Line(w, l.Account+": "+l.Words(time.Now()))
+		term.Line(w, l.Account+": "+l.Words(time.Now()))
 	}
-	return err
 }
 
 // Percent is the share that is used, for people.
@@ -115,20 +116,15 @@ func (l *Limit) Style() term.Style {
 	return term.Good
 }
 
-// LimitGauges are the figures of a limit, for those who collect metrics. A value that is not known is left out.
+// LimitGauges are the figures of a limit, for those who collect metrics. A value below 0 is not known.
 var LimitGauges = []struct {
 	Name, Dotted, Unit, Help string
-	Value                    func(*Limit) (value float64, known bool)
+	Value                    func(*Limit) float64
 }{
 	{"belay_quota_used_ratio", "belay.quota.used", "1", "Share of a window of an account that is used, as its agents tell; 1 is all of it.",
-		func(l *Limit) (float64, bool) { return l.Used, true }},
+		func(l *Limit) float64 { return l.Used }},
 	{"belay_quota_forecast_ratio", "belay.quota.forecast", "1", "Forecast: the share that is used at the reset if it goes on as in the last hour.",
-		func(l *Limit) (float64, bool) {
-			if l.Forecast == nil {
-				return 0, false
-			}
-			return l.Forecast.Used, true
-		}},
+		func(l *Limit) float64 { return cmp.Or(l.Forecast, &Forecast{Used: -1}).Used }},
 	{"belay_quota_resets_timestamp_seconds", "belay.quota.resets", "s", "When the window begins anew, in seconds since 1970.",
-		func(l *Limit) (float64, bool) { return float64(l.Resets.Unix()), true }},
+		func(l *Limit) float64 { return float64(l.Resets.Unix()) }},
 }

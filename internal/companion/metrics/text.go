@@ -193,7 +193,7 @@ func (s *Snapshot) gauges(w *writer) {
 	for _, g := range overview.LimitGauges {
 		w.gauge(g.Name, g.Help)
 		for i := range s.Limits {
-			if value, known := g.Value(&s.Limits[i]); known {
+			if value := g.Value(&s.Limits[i]); value >= 0 {
 				w.sample(g.Name, value, "account", s.Limits[i].Account, "window", s.Limits[i].Window)
 			}
 		}

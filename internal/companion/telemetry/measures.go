@@ -47,7 +47,7 @@ func (k Kinds) metrics(meters []db.Meter, limits []overview.Limit, since, now ti
 	}
 	for i := range limits {
 		for _, g := range overview.LimitGauges {
-			if value, known := g.Value(&limits[i]); known {
+			if value := g.Value(&limits[i]); value >= 0 {
 				b.set(g.Dotted, g.Unit, g.Help, value, "belay.gate", limits[i].Account, "belay.quota.window", limits[i].Window)
 			}
 		}
