@@ -17,7 +17,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
-	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -70,9 +69,9 @@ const minDoing = 16
 // inPlace is the line on a terminal: claude 1:24 · Bash npm test · 12k in, 3k out · $0.12 · five_hour 84% used, resets 14:00. What does not fit of
 // what the agent does is cut, and if there is next to no room for that, tokens, limit and cost give way.
 func (s *status) inPlace(columns int) string {
-	limit, short := s.limit()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	limit, short := s.limit()
 	separator, mark := " · ", "…"
 	if !term.UTF8() {
 		separator, mark = " | ", "..."
@@ -94,51 +93,47 @@ func (s *status) inPlace(columns int) string {
 			parts[4], short = short, ""
 		}
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
+	return strings.Join(told(parts), separator)
 }
 
 // plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool. It is empty if
 // another line has just told what the agent does.
 func (s *status) plain() string {
-	limit, _ := s.limit()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.shown) < term.Beat {
 		return ""
 	}
-	parts := []string{s.doing(false)}
+	limit, _ := s.limit()
+	parts := []string{s.doing(false), "", costText(s.now.Used), limit}
 	if n := s.now.Used.InputTokens + s.now.Used.OutputTokens; n > 0 {
-		parts = append(parts, countText(n)+" tokens")
+		parts[1] = countText(n) + " tokens"
 	}
-	if cost := costText(s.now.Used); cost != "" {
-		parts = append(parts, cost)
-	}
-	if limit != "" {
-		parts = append(parts, limit)
-	}
-	return message.StillDoing(s.name, time.Since(s.begun), parts)
+	return message.StillDoing(s.name, time.Since(s.begun), told(parts))
+}
+
+// told are the parts that are not empty.
+func told(parts []string) []string {
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
 // limit says how full the fullest window of the account is, with the forecast if that is worse, and the same in fewer words. Both are empty if that
 // is not known, or not more than half.
 func (s *status) limit() (text, short string) {
-	s.mu.Lock()
-	key := s.now.Gate
-	s.mu.Unlock()
-	if key == "" || s.gates == nil {
+	if s.now.Gate == "" || s.gates == nil {
 		return "", ""
 	}
-	known, _ := s.gates.Load(key) // the run itself says what is wrong with its gate
+	state, _ := s.gates.Load(s.now.Gate) // the run itself says what is wrong with its gate
 	now := wallclock.Now()
-	w := known.Quota.Fullest(now, "") // all models fall under it
+	w := state.Quota.Fullest(now, "") // all models fall under it
 	if w == nil || w.Used <= 0.5 {
 		return "", ""
 	}
-	l := overview.LimitsOf([]gate.Entry{{State: gate.State{Quota: quota.Quota{*w}}}}, now)[0]
-	if text, short = l.Words(now), l.Short(now); l.Forecast == nil || l.Forecast.Full == nil {
-		text = short
+	l := overview.NewLimit("", w, now)
+	if short = l.Short(now); l.Forecast == nil || l.Forecast.Full == nil {
+		return short, short
 	}
-	return text, short
+	return l.Words(now), short
 }
 
 // doing says in a few words what the agent does.
