@@ -43,7 +43,7 @@ type follower struct {
 	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
 	record          *rollout         // all of it, once it is whole
 	context         string           // the model of the last turn_context
-	threads         map[string]*threadRecord
+	threads         []*rolloutReader // its own, and those of sub-agents; empty if they are not counted
 }
 
 // Line implements agent.Reader.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +32,10 @@ const (
 	// maxRecord is the longest line that is looked at; those that count tokens have about a kilobyte.
 	maxRecord = 64 << 10
 )
+
+// telling are in the lines that say something.
+var telling = []string{"_token", `"rate_limits"`, "codex_error_info", `"turn_context"`,
+	`"task_started"`, `"task_complete"`, `"turn_aborted"`, `"SubAgentActivity"`, `"CollabAgentToolCall"`}
 
 // findRollout is the path of a thread's record; empty if there is none. It lies in the folder of the day on which the
 // thread began, in the local time of that process, and that day is in the id.
@@ -61,7 +67,7 @@ func begunAt(thread string) (time.Time, bool) {
 
 // record is a line of the rollout that says something of the attempt. What a request has used is in a token_usage_record,
 // in 0.150 only in an event token_count, with the sum and the last; why a turn has failed is in a task_complete; which
-// model it is for, in a turn_context.
+// model it is for, in a turn_context. Items tell of sub-agents: of the two kinds that codex has one each.
 type record struct {
 	Timestamp time.Time `json:"timestamp"`
 	Type      string    `json:"type"`
@@ -77,6 +83,10 @@ type record struct {
 		Error  *struct {
 			Info json.RawMessage `json:"codex_error_info"`
 		} `json:"error"`
+		Item struct {
+			Thread string                     `json:"agent_thread_id"` // SubAgentActivity
+			States map[string]json.RawMessage `json:"agents_states"`   // CollabAgentToolCall: by thread
+		} `json:"item"`
 	} `json:"payload"`
 }
 
@@ -100,6 +110,8 @@ type rolloutSum struct {
 	model            string
 	failure          json.RawMessage
 	limits           quota.Quota // what the counts tell of them, until that was told
+	working          bool        // a turn has begun and not ended
+	started          []string    // the threads of sub-agents that it has started
 }
 
 func (s *rolloutSum) take(line []byte) {
@@ -110,6 +122,15 @@ func (s *rolloutSum) take(line []byte) {
 	ours := !s.before && !rec.Timestamp.Before(s.since)
 	if rec.Payload.Type == "token_count" && ours {
 		s.limits = quota.Merge(s.limits, windows(rec.Payload.Limits, rec.Timestamp))
+	}
+	switch item := rec.Payload.Item; {
+	case s.before:
+	case rec.Payload.Type == "task_started":
+		s.working = true
+	case rec.Payload.Type == "task_complete", rec.Payload.Type == "turn_aborted":
+		s.working = false
+	case rec.Payload.Type == "item_completed":
+		s.started = slices.AppendSeq(append(s.started, item.Thread), maps.Keys(item.States))
 	}
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
@@ -165,8 +186,10 @@ func field(line []byte, name string) (text string) {
 // rolloutReader reads the record of a thread as it grows.
 type rolloutReader struct {
 	path    string
-	from    int64 // how long it was before the attempt
-	at      int64 // how much of it was read
+	thread  string // of a sub-agent, or that has some
+	longest int    // of the lines that are looked at
+	from    int64  // how long it was before the attempt
+	at      int64  // how much of it was read
 	version string
 	sum     rolloutSum
 	told    int // how many of the calls were told as turns
@@ -175,7 +198,7 @@ type rolloutReader struct {
 // newRolloutReader returns what reads the part of a record that was written since the attempt's start, when it was so long.
 func newRolloutReader(path string, since time.Time, from int64, usual func() string) *rolloutReader {
 	// The record's times have no more than milliseconds.
-	return &rolloutReader{path: path, from: from, at: -1, sum: rolloutSum{since: since.Truncate(time.Millisecond), usual: usual}}
+	return &rolloutReader{path: path, longest: maxRecord, from: from, at: -1, sum: rolloutSum{since: since.Truncate(time.Millisecond), usual: usual}}
 }
 
 // readRollout reads a record that does not grow any more.
@@ -214,10 +237,10 @@ func (r *rolloutReader) read() error {
 	if _, err := f.Seek(r.at, io.SeekStart); err != nil {
 		return err
 	}
-	agent.WholeLines(f, maxRecord, func(line []byte, size int64) {
+	agent.WholeLines(f, r.longest, func(line []byte, size int64) {
 		r.sum.before = r.at < r.from
 		r.at += size
-		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte(`"rate_limits"`)) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
+		if slices.ContainsFunc(telling, func(mark string) bool { return bytes.Contains(line, []byte(mark)) }) {
 			r.sum.take(line)
 		}
 	})
