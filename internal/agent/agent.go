@@ -167,7 +167,8 @@ type Follower struct {
 	// Look says what is new on the CLI's own record, which is a sign of life and tells what its events do not: what a model call has used, say. ok is
 	// false if nothing is new. It is asked now and then, and more often for a moment after a line that says that the model will be asked once more.
 	Look func() (info LineInfo, ok bool)
-	// SubAgents is how many sub-agents work now, where the CLI's own record tells more of them than its events. It is asked where there is a limit.
+	// SubAgents is how many sub-agents work now, where the CLI's own record tells more of them than its events. It is asked where there is a limit,
+	// instead of Look.
 	SubAgents func() int
 	// ExitCode is what the CLI would have ended with in the form that its caller asked for, where it was started with another one.
 	ExitCode func(code int) int

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -25,32 +23,20 @@ func (f *memoryFlag) Set(text string) error {
 	return err
 }
 
-// ceilingsOf are the ceilings that the settings ask for. A flag that cannot be kept is refused; a setting is left out, which idleFlags says.
-func ceilingsOf(s *config.Settings, known agent.Profile) (engine.Ceilings, error) {
-	c := engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}
-	if c.Memory > 0 && !supervise.MemoryLimits() {
-		if s.From("max-memory") == "--max-memory" {
-			return c, usage(message.Error("--max-memory cannot be used here: "+message.MemoryUntold()), "")
-		}
-		c.Memory = 0
+// setLimits holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, idleFlags says.
+func setLimits(s *config.Settings, r *engine.Runner, known agent.Profile) {
+	r.Ceilings = engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}
+	if !supervise.MemoryLimits() {
+		r.Ceilings.Memory = 0
 	}
-	if c.Agents == 0 && c.Repeats == 0 {
-		return c, nil
+	tells := engine.Tells(known)
+	if tells.Model != nil {
+		r.RequireModel = s.RequireModel
 	}
-	calls, agents := engine.TellsWork(known)
-	for _, one := range []struct {
-		name, what string
-		limit      *int
-		told       bool
-	}{{"max-agents", "sub-agents", &c.Agents, agents}, {"max-repeats", "tool calls", &c.Repeats, calls}} {
-		switch flag := "--" + one.name; {
-		case one.told || *one.limit == 0:
-		case s.From(one.name) == flag:
-			return c, usage(message.Error(flag+" cannot be used here: "+message.Untold("the command", one.what)),
-				message.AsIn(fmt.Sprintf("belay run %s 5 -- claude -p hi", flag)))
-		default:
-			*one.limit = 0
-		}
+	if !tells.TellsAgents {
+		r.Ceilings.Agents = 0
 	}
-	return c, nil
+	if !tells.TellsCalls {
+		r.Ceilings.Repeats = 0
+	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -11,12 +10,19 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
-// refusedFlags are flags that are refused where they do nothing. As settings, which are meant for many commands, they are left out.
-var refusedFlags = []string{"require-model", "reserve", "max-memory", "max-agents", "max-repeats"}
+// refusedFlags are flags that are refused where they do nothing, and a hint where they do something. As settings, which are meant for many commands,
+// they are left out.
+var refusedFlags = map[string]string{
+	"require-model": message.AsIn("belay run --require-model -- claude -p hi --model opus"),
+	"reserve":       message.AsIn("belay run --reserve 20% -- claude -p hi"),
+	"max-memory":    "",
+	"max-agents":    message.AsIn("belay run --max-agents 5 -- claude -p hi"),
+	"max-repeats":   message.AsIn("belay run --max-repeats 5 -- claude -p hi"),
+}
 
 // idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
-// all kinds of commands, so it is no mistake; but the user may count on what it does.
-func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string) {
+// all kinds of commands, so it is no mistake; but the user may count on what it does. err refuses one of [refusedFlags].
+func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string, err error) {
 	_, isAgent := known.(agent.Agent)
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)
@@ -46,11 +52,16 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"breaker-open", gated, message.NoEffectWithout("gate")},
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
-		if from := s.From(f.name); !f.works && (strings.HasPrefix(from, "--") || slices.Contains(refusedFlags, f.name)) {
+		from := s.From(f.name)
+		switch hint, refused := refusedFlags[f.name]; {
+		case f.works:
+		case refused && from == "--"+f.name:
+			err = usage(message.Error(from+" cannot be used here: "+f.why), hint)
+		case refused || strings.HasPrefix(from, "--"):
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}
-	return list
+	return list, err
 }
 
 // callers are the CLIs that call a service for their user and are no agents.

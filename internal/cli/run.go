@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -168,7 +167,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		view.say(warning)
 	}
 	if s.Verbose {
-		for _, text := range append(skipped, idleFlags(s, runner, known)...) {
+		idle, _ := idleFlags(s, runner, known)
+		for _, text := range append(skipped, idle...) {
 			view.line(text)
 		}
 	}
@@ -275,16 +275,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	r.Check = checkOf(s)
-	switch tells := engine.TellsModel(known); {
-	case tells:
-		r.RequireModel = s.RequireModel
-	case s.RequireModel != "" && s.From("require-model") == "--require-model":
-		return nil, usage(message.Error("--require-model cannot be used here: "+message.ModelUntold("the command")),
-			message.AsIn("belay run --require-model -- claude -p hi --model opus"))
-	}
-	if r.Ceilings, err = ceilingsOf(s, known); err != nil {
-		return nil, err
-	}
+	setLimits(s, r, known)
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err
@@ -292,9 +283,9 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
 	}
-	keep, why := reserveOf(s, known, r.Budgets)
-	if r.Reserve = keep; why != "" && strings.HasPrefix(s.From("reserve"), "--") {
-		return nil, usage(message.Error("--reserve cannot be used here: "+why), message.AsIn("belay run --reserve 20% -- claude -p hi"))
+	r.Reserve, _ = reserveOf(s, known, r.Budgets)
+	if _, err := idleFlags(s, r, known); err != nil {
+		return nil, err
 	}
 	s.BreakerFailures = cmp.Or(s.BreakerFailures, cliOf(known).BreakerFailures)
 	r.Gate = belaytype.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}

@@ -6,17 +6,17 @@ import "time"
 // writes it a moment after its event.
 var looks = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
 
-// lookInterval is how often it is looked at otherwise.
-const lookInterval = 10 * time.Second
+// lookInterval is how often it is looked at otherwise, and agentsInterval where sub-agents are counted that show there alone.
+const lookInterval, agentsInterval = 10 * time.Second, time.Second
 
 // lookLater looks at the CLI's own record, if it has one, after these pauses and from then on at intervals.
 func (t *eventLog) lookLater(pauses []time.Duration) {
 	if t.follower.Look == nil || t.closed {
 		return
 	}
-	pause, rest := lookInterval, pauses
+	pause, rest := t.lookEvery, pauses
 	if len(pauses) > 0 {
-		pause, rest = pauses[0], pauses[1:]
+		pause, rest = min(pause, pauses[0]), pauses[1:]
 	}
 	if t.look != nil {
 		t.look.Stop()

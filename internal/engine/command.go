@@ -91,14 +91,8 @@ func (r *Runner) check(c *command, env []string) error {
 			return &belaytype.UsageError{Err: errors.New("an argument contains a NUL byte")}
 		}
 	}
-	if r.RequireModel != "" && !TellsModel(r.profile()) {
-		return &belaytype.UsageError{Err: message.Error(message.ModelUntold(c.name()))}
-	}
-	if r.Ceilings.Memory > 0 && !supervise.MemoryLimits() {
-		return &belaytype.UsageError{Err: message.Error(message.MemoryUntold())}
-	}
-	if what := r.Ceilings.untold(r.profile()); what != "" {
-		return &belaytype.UsageError{Err: message.Error(message.Untold(c.name(), what))}
+	if why := r.unkept(c.name()); why != "" {
+		return &belaytype.UsageError{Err: message.Error(why)}
 	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)

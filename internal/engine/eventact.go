@@ -43,7 +43,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 	t.follow(info, changed || info.Quota != nil || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
 	t.spend(info)
 	t.checkModel(info.Models)
-	t.checkRunaway(&info)
+	t.checkRunaway(info)
 	if t.direct && info.TurnOver {
 		t.turnOver()
 	}
@@ -115,7 +115,6 @@ func (t *eventLog) start(p Process) {
 	t.reading.Lock()
 	t.lookLater(nil)
 	t.reading.Unlock()
-	t.countAgents()
 	t.mu.Lock()
 	t.process = p
 	tools, waiting, delivered, stopping := t.tools, t.waiting, t.delivered, t.stopping

@@ -52,13 +52,14 @@ type eventLog struct {
 	ended          *agent.Account            // what the attempt has done; nil before its end
 	modelUse       agent.ModelUse            // that was looked at last
 	substitution   belaytype.ModelSubstitution
-	rows           runaway
+	rows           callRows
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
-	reading sync.Mutex
-	closed  bool          // all of it was read
-	look    *time.Timer   // for the next look at its record
-	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
+	reading   sync.Mutex
+	closed    bool        // all of it was read
+	look      *time.Timer // for the next look at its record
+	lookEvery time.Duration
+	beside    *stderrReader // of a CLI that says on stderr what others say in events; else nil
 
 	mu        sync.Mutex
 	process   Process
@@ -74,7 +75,7 @@ type eventLog struct {
 
 // newEventLog is the transcript of an attempt that is started by that plan. stderr takes its standard error.
 func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
-	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
+	t = &eventLog{rows: callRows{}, lookEvery: lookInterval, call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
 		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once, flowing: c.runner.WholeStream}
 	t.held, t.trailing = c.newOutput(), c.newOutput()
 	if t.live == nil {
@@ -88,6 +89,10 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 	t.errors.showing = plan.Plain && traits.ShowsWork && c.runner.ShowWork
 	if c.runner.TerminalInput || traits.ShowsWork {
 		t.errors.chatter = []byte(plan.Chatter)
+	}
+	if follower.SubAgents != nil && c.runner.Ceilings.Agents > 0 {
+		t.follower.Look = func() (info agent.LineInfo, ok bool) { t.checkRunaway(info); return info, false }
+		t.lookEvery = agentsInterval
 	}
 	if follower.StderrLine != nil {
 		t.beside = &stderrReader{log: t, begins: follower.StderrBegins, to: stderr}

@@ -7,16 +7,38 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
 // AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
 const AskedModel = "asked"
 
-// TellsModel reports whether a command of that profile tells which model works, so that one can be required.
-func TellsModel(p agent.Profile) bool {
-	a, ok := p.(agent.Agent)
-	return ok && a.Headless() && a.Info().Model != nil && a.Info().Unknown == ""
+// Tells is what is known of a command of that profile that works by itself, and so can be held to a limit on that; nothing of any other.
+func Tells(p agent.Profile) (info agent.Info) {
+	if a, ok := p.(agent.Agent); ok && a.Headless() {
+		info = a.Info()
+	}
+	if info.Unknown != "" {
+		info.Model = nil
+	}
+	return info
+}
+
+// unkept is why the command cannot be held to what is asked of it; empty if it can.
+func (r *Runner) unkept(name string) string {
+	asked := &r.Ceilings
+	switch {
+	case r.RequireModel != "" && Tells(r.profile()).Model == nil:
+		return message.ModelUntold(name)
+	case asked.Memory > 0 && !supervise.MemoryLimits():
+		return message.MemoryUntold()
+	case asked.Repeats > 0 && !Tells(r.profile()).TellsCalls:
+		return message.Untold(name, "tool calls")
+	case asked.Agents > 0 && !Tells(r.profile()).TellsAgents:
+		return message.Untold(name, "sub-agents")
+	}
+	return ""
 }
 
 // models compares the model that works with the one that was asked for, over all attempts of a candidate.

@@ -43,49 +43,38 @@ func TestRunaway(t *testing.T) {
 		"SubagentsOwn": {[]agent.Call{inside, inside, test, inside}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var one, all runaway
-			var over *excess
-			hit := 0
+			rows, hit := callRows{}, 0
 			for i, c := range tt.calls {
-				before := len(one)
-				next, x := one.after(&agent.LineInfo{Calls: []agent.Call{c}}, 0, 3)
-				if len(one) != before {
-					t.Error("the state before has changed")
-				}
-				if one = next; x != nil {
-					hit, over = i+1, x
-					break
+				if n := rows.add(c); n >= 3 && hit == 0 {
+					hit = i + 1
 				}
 			}
-			if hit != tt.hit || hit > 0 && over.count != 3 {
-				t.Errorf("hit at %d: %+v", hit, over)
-			}
-			if _, x := all.after(&agent.LineInfo{Calls: tt.calls}, 0, 3); (x != nil) != (tt.hit > 0) {
-				t.Errorf("in one line: %+v", x)
+			if hit != tt.hit {
+				t.Errorf("hit at %d", hit)
 			}
 		})
 	}
-	if _, x := runaway(nil).after(&agent.LineInfo{SubAgents: 3}, 3, 0); x != nil {
-		t.Errorf("%+v", x)
-	}
-	if _, x := runaway(nil).after(&agent.LineInfo{SubAgents: 4}, 3, 0); x == nil || x.count != 4 {
-		t.Errorf("%+v", x)
-	}
-	s, _ := runaway(nil).after(&agent.LineInfo{Calls: []agent.Call{test, test}}, 0, 3)
-	s, _ = s.after(&agent.LineInfo{TurnOver: true}, 0, 3)
-	if _, x := s.after(&agent.LineInfo{Calls: []agent.Call{test}}, 0, 3); x != nil {
-		t.Error("a turn of a conversation does not end a row")
-	}
+}
+
+// excess is a limit that was reached.
+type excess struct {
+	call  agent.Call // of no tool if it is about sub-agents
+	count int
 }
 
 // countTranscript shows a profile the output of an attempt. It returns how many calls there were, and the limit that was reached.
 func countTranscript(args []string, stdout, stderr string) (calls int, over *excess) {
 	f := profile.OfCommand(args[0]).New(args, []string{}, "").(agent.Agent).Follow(agent.Plan{})
-	var rows runaway
+	rows := callRows{}
 	look := func(info agent.LineInfo) {
 		calls += len(info.Calls)
-		if over == nil {
-			rows, over = rows.after(&info, 3, 5)
+		if info.SubAgents > 3 && over == nil {
+			over = &excess{count: info.SubAgents}
+		}
+		for _, c := range info.Calls {
+			if n := rows.add(c); n >= 5 && over == nil {
+				over = &excess{c, n}
+			}
 		}
 	}
 	lines := agent.Lines{Lists: true, Each: func(line agent.Line) { look(f.Line(line)) }}

@@ -40,6 +40,7 @@ func TestRunaway_Ended(t *testing.T) {
 	}{
 		"Once":         {attempts: []enginetest.Attempt{repeated, success}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 2, told: "you made the same tool call 3 times in a row: Bash make. Do not repeat it"},
 		"Twice":        {attempts: []enginetest.Attempt{repeated}, limits: engine.Ceilings{Repeats: 3}, class: verdict.Runaway, code: 75, n: 2, says: "claude made the same call 3 times in a row (limit 3) and was terminated: Bash make", told: "Try another way"},
+		"SideBySide":   {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Tool: "Bash", Input: build, Times: 3}), hang}}, success}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 2, told: "3 times in a row"},
 		"NotYet":       {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), done}}}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 1},
 		"NoLimit":      {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), call(build), agents(9), done}}}, class: verdict.OK, n: 1},
 		"Agents":       {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{agents(3), agents(4), hang}}}, limits: engine.Ceilings{Agents: 3}, class: verdict.Runaway, code: 75, n: 2, says: "claude had 4 sub-agents at a time (limit 3) and was terminated", told: "at most 3 may"},

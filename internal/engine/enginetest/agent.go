@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -106,6 +107,7 @@ type Event struct {
 	Tool     string          `json:"tool,omitempty"` // begins
 	Argument string          `json:"argument,omitempty"`
 	Input    string          `json:"input,omitempty"`  // of the tool, all of it
+	Times    int             `json:"times,omitempty"`  // that it is called, side by side; 0 means once
 	Agents   int             `json:"agents,omitempty"` // that work now
 	Said     string          `json:"said,omitempty"`   // before that
 	Done     bool            `json:"done,omitempty"`   // the result is there
@@ -184,7 +186,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 		info.Begun, info.Said = info.Activity, e.Said
-		info.Calls = []agent.Call{agent.NewCall(e.Tool, []byte(e.Input))}
+		info.Calls = slices.Repeat([]agent.Call{agent.NewCall(e.Tool, []byte(e.Input))}, max(e.Times, 1))
 	}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless, Repeated: e.Repeated,
