@@ -26,16 +26,16 @@ type Attempt struct {
 	Final   Answer // the last of the model's answers
 	Writes  Doing  // what the model does, unless a tool runs
 	Tools   Tools
-	Agents  SubAgents
-	Retries int  // that the CLI has told of
-	Misread bool // an option of ours was not understood
-	Over    bool // it has ended
+	Agents  []string // sub-agents that work now, beside those that are calls of a tool
+	Retries int      // that the CLI has told of
+	Misread bool     // an option of ours was not understood
+	Over    bool     // it has ended
 }
 
 // Info adds what the attempt does now to what a line tells.
 func (a *Attempt) Info(info LineInfo) LineInfo {
 	info.Tools, info.Activity, info.Begun, info.Models = a.Tools.Running(), Activity{Doing: a.Writes}, a.Tools.Begun(), a.Models
-	info.Calls, info.SubAgents = a.Tools.Noted(), len(a.Agents)
+	info.Calls, info.SubAgents = a.Tools.Noted(), len(a.Agents)+a.Tools.agents()
 	if name, argument := a.Tools.Newest(); name != "" {
 		info.Activity = Activity{Doing: UsingTool, Tool: name, Argument: argument}
 	}

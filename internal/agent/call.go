@@ -46,14 +46,23 @@ func (t *Tools) Noted() []Call {
 	return calls
 }
 
-// SubAgents are the sub-agents that work now: by what names the call that has started each, or the sub-agent itself, and what the CLI calls it where it
-// works on in the background. The zero value is ready.
-type SubAgents map[string]string
+// agentTools start a sub-agent and run as long as it works: those of claude, also before 2.1, and of gemini.
+var agentTools = []string{"Agent", "Task", "invoke_agent"}
 
-// Begin says that a sub-agent has been started.
-func (s *SubAgents) Begin(id, background string) {
-	if *s == nil {
-		*s = SubAgents{}
+// SetAgent says whether a call that runs is a sub-agent at work. One in the background has ended, or goes on, by itself.
+func (t *Tools) SetAgent(id string, works bool) {
+	if one, ok := t.open[id]; ok {
+		one.agent = works
+		t.open[id] = one
 	}
-	(*s)[id] = background
+}
+
+// agents is how many of them run now.
+func (t *Tools) agents() (n int) {
+	for _, one := range t.open {
+		if one.agent {
+			n++
+		}
+	}
+	return n
 }

@@ -60,6 +60,7 @@ type openTool struct {
 	start       time.Time
 	n           int // counts the calls from 1
 	argument    string
+	agent       bool // it is a sub-agent at work
 }
 
 // Call says that a tool has been called. The id names the call; one that runs already is the same.
@@ -76,7 +77,7 @@ func (t *Tools) Begin(id, name string) bool {
 		return false
 	}
 	t.begun++
-	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now(), n: t.begun}
+	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now(), n: t.begun, agent: slices.Contains(agentTools, name)}
 	t.use.Totals[one.total].Count++
 	if len(t.use.Calls) < MaxTools {
 		one.call = len(t.use.Calls)

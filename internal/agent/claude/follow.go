@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -39,7 +40,7 @@ type follower struct {
 	open       string          // the last message, as long as nothing has followed it
 	calls      string          // the tool that it calls
 	cut        int             // messages that broke off, and were asked for again
-	background map[string]bool // that may outlast the result
+	background map[string]bool // tasks that may outlast the result; true for sub-agents
 	retried    int             // those since the model spoke last
 	waits      event           // the last retry that it has told of
 	limit      rateLimit       // the last refusal by a usage limit
@@ -124,7 +125,6 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		f.asks = f.asks || f.isAsked(e)
 		for _, b := range e.Message.Content {
 			f.Tools.End(b.ToolUseID)
-			f.agentReturned(b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, interruptedText)
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
@@ -167,19 +167,22 @@ func (f *follower) system(e event) agent.LineInfo {
 			return f.lineInfo(agent.Drop)
 		}
 	case "background_tasks_changed": // all of them
+		before := maps.Clone(f.background)
 		clear(f.background)
 		for _, t := range e.Tasks {
-			f.background[t.ID] = true
+			f.background[t.ID] = before[t.ID]
 		}
-		maps.DeleteFunc(f.Agents, func(_, task string) bool { return task != "" && !f.background[task] })
-	case "task_started":
-		f.agentStarted(e)
-		if e.Backgrounded == nil || *e.Backgrounded {
-			f.background[e.TaskID] = true
+	case "task_started": // by a call that was seen, but for a few
+		isAgent, aside := slices.Contains(agentTasks, e.TaskType), e.Backgrounded == nil || *e.Backgrounded
+		if aside {
+			f.background[e.TaskID] = isAgent
+		}
+		if isAgent {
+			f.Tools.SetAgent(e.ToolUseID, !aside)
 		}
 	case "task_notification", "task_completed", "task_ended":
 		delete(f.background, e.TaskID)
-		f.agentEnded(e)
+		f.Tools.SetAgent(e.ToolUseID, false)
 	case "api_retry":
 		f.retried++
 		f.midway = false
@@ -254,7 +257,9 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
-			f.call(e.Parent, b)
+			call := b.Input.call
+			call.Thread, call.Tool = e.Parent, b.Name
+			f.Tools.Call(b.ID, call)
 		}
 		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
@@ -273,7 +278,6 @@ func (f *follower) takeResult(e event, line agent.Line) {
 	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
 	f.Tools.EndAll()
-	maps.DeleteFunc(f.Agents, func(_, task string) bool { return task == "" })
 	clear(f.questions)
 	f.open, f.inTurn, f.asks = "", false, false
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")
@@ -283,11 +287,19 @@ func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	info := f.Info(agent.LineInfo{Answered: f.answered, Show: show, Delivered: f.result != nil && len(f.background) == 0,
 		Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues(), Quota: f.quota})
 	info.Tools += len(f.background)
+	for _, isAgent := range f.background {
+		if isAgent {
+			info.SubAgents++
+		}
+	}
 	if info.Activity.Tool == "" && f.calls != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: f.calls}
 	}
 	return info
 }
+
+// agentTasks are the kinds of tasks that are sub-agents.
+var agentTasks = []string{"local_agent", "remote_agent", "in_process_teammate"}
 
 // answerTool is the tool by which the model gives the answer that --json-schema asks for.
 const answerTool = "StructuredOutput"

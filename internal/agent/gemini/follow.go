@@ -128,12 +128,8 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 		f.spoke()
 		f.Worked, f.continues = true, true
 		f.Tools.Call(e.ToolID, agent.NewCall(e.ToolName, e.Parameters))
-		if e.ToolName == agentTool {
-			f.Agents.Begin(e.ToolID, "")
-		}
 	case "tool_result":
 		f.Tools.End(e.ToolID)
-		delete(f.Agents, e.ToolID)
 		f.printed.next()
 		f.asking, f.Writes = f.Tools.Running() == 0, agent.Thinking
 	case "error":
@@ -146,7 +142,6 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 	case "result":
 		f.result = &e
 		f.Tools.EndAll()
-		clear(f.Agents)
 		f.failed = f.asking && e.Status != "success"
 		if f.asking && !f.failed {
 			f.answers++ // an empty one
@@ -162,9 +157,6 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 	}
 	return agent.Pass
 }
-
-// agentTool is the tool that starts a sub-agent, whose own calls are not shown.
-const agentTool = "invoke_agent"
 
 // spoke notes that there is something of the model.
 func (f *follower) spoke() {

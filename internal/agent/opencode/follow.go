@@ -133,7 +133,7 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	f.reason, f.asking, f.running = p.Reason, false, false
 	f.Tools.EndAll()
-	clear(f.Agents)
+	f.Agents = nil
 	u := p.usage()
 	f.used = f.used.Add(u)
 	if p.Reason == "unknown" && p.Tokens.none() {
@@ -196,7 +196,7 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 			f.Version = l.field("version")
 		}
 		if isSession(l.field("parentID")) {
-			f.Agents.Begin(l.field("id"), "")
+			f.Agents = append(f.Agents, l.field("id"))
 		}
 	case "loop", "process":
 		if f.Session == "" && isSession(session) {
@@ -239,7 +239,7 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		}
 	case "exiting loop":
 		f.exiting = f.exiting || session == f.Session
-		delete(f.Agents, session)
+		f.Agents = slices.DeleteFunc(f.Agents, func(id string) bool { return id == session })
 	case "failed":
 		if l.Level == "ERROR" {
 			f.reasons = l.errorText()
