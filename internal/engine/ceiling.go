@@ -61,11 +61,11 @@ func (c *call) diskRefusal() *refusal {
 	if limit <= 0 {
 		return nil
 	}
-	x := supervise.LowDisk(c.disks(), limit)
-	if x == nil {
+	x := supervise.FreeDisk(c.disks(), limit)
+	if x.Value >= limit {
 		return nil
 	}
-	why := fmt.Sprintf("%s was not started: %s", c.command.name(), lowDisk(x))
+	why := fmt.Sprintf("%s was not started: %s", c.command.name(), lowDisk(&x))
 	return &refusal{code: -1, stopCode: CodeTryLater, message: why, barred: true, stop: &retry.Error{Cause: retry.ErrPermanent},
 		verdict: verdict.Verdict{Class: verdict.Resources, Rule: RuleResources, Evidence: why, Sent: verdict.SentNo}}
 }

@@ -18,7 +18,7 @@ import (
 // An agent that was ended for a ceiling continues once, and is told why; a plain command is started again only if retries were asked for. The second time
 // it is over, with 75.
 func TestCeiling(t *testing.T) {
-	memory := supervise.Excess{Value: 400 << 20, Limit: 300 << 20, Largest: []supervise.Use{{Proc: supervise.Proc{PID: 7, Name: "node"}, Memory: 200 << 20}}}
+	memory := supervise.Excess{Value: 400 << 20, Limit: 300 << 20, Largest: []supervise.Proc{{PID: 7, Name: "node", Memory: 200 << 20}}}
 	disk := supervise.Excess{Disk: "/work", Value: 40 << 20, Limit: 50 << 20}
 	work := enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I begin."})
 	done := enginetest.Line(enginetest.Event{Text: "Done.", Done: true, Class: verdict.OK})

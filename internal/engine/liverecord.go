@@ -127,13 +127,14 @@ func (l *liveRecord) progress(activity string, used verdict.Usage) {
 }
 
 // using says how much memory the processes of the present attempt use.
-func (l *liveRecord) using(bytes int64) {
+func (l *liveRecord) using(bytes int64) (spared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rec != nil && l.rec.Changed(bytes) {
 		l.rec.Memory = bytes
 		l.write()
 	}
+	return false
 }
 
 func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

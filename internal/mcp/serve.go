@@ -114,9 +114,6 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	begun := make(chan struct{})
 	spec := supervise.Spec{Path: p.opt.Path, Args: p.opt.Args, Dir: p.opt.Dir, Env: p.opt.Env, RunID: p.opt.ID,
 		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession, MaxMemory: p.opt.MaxMemory, Using: p.using,
-		Over: func(x supervise.Excess) {
-			p.do(func() { p.core.overweight(generation, messages.UsedMemory(x.Value, x.Limit)) })
-		},
 		StdoutEnd: func() {
 			<-begun
 			time.AfterFunc(stdoutGrace, func() { running.Stop(stopLadder) })
@@ -145,12 +142,16 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	return deathOf(exit)
 }
 
-// using puts on record how much memory the server uses.
-func (p *Proxy) using(bytes int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status.Memory = bytes
-	p.tell()
+// using puts on record how much memory the server uses. One that uses too much goes on until no call is under way.
+func (p *Proxy) using(bytes int64) (spared bool) {
+	p.do(func() {
+		p.status.Memory = bytes
+		p.tell()
+		if bytes > p.opt.MaxMemory {
+			p.core.overweight(p.status.Generation, messages.UsedMemory(bytes, p.opt.MaxMemory))
+		}
+	})
+	return true
 }
 
 // serverOut takes a server's stdout.

@@ -118,7 +118,7 @@ func TestMaxMemory(t *testing.T) {
 			cmd := helper("grow", how)
 			spec := supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, MaxMemory: limit}
 			var told, peak, past atomic.Int64
-			spec.Using = func(bytes int64) { told.Store(bytes) }
+			spec.Using = func(bytes int64) bool { told.Store(bytes); return false }
 			ended := make(chan struct{})
 			sampled := make(chan struct{})
 			go func() { // what Belay does not see

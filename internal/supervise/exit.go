@@ -67,6 +67,7 @@ type Proc struct {
 	PID, PPID, PGID, SID int
 	Start                uint64 // in the system's own unit; with PID it names a process for good; 0 if it is not known
 	Name                 string
+	Memory               int64 // that it uses, in bytes; 0 if it is not known
 
 	zombie, kernel bool // ended and not reaped; a thread of the kernel
 	childEnded     bool // a child of it may have ended

@@ -9,25 +9,19 @@ import (
 // MemoryLimits reports whether the memory of a tree can be watched.
 func MemoryLimits() bool { return true }
 
-type meter struct{ p *Process }
+type meter struct{}
 
-func (m *meter) forget() {}
-
-// read is the most memory that the job has had at a time. The system does not tell what it has now, nor what each process has: those are only named.
-func (m *meter) read(int64) (int64, []Use) {
-	m.p.mu.Lock()
-	j := m.p.handle.job
-	m.p.mu.Unlock()
+// memory is the most memory that the job has had at a time. The system does not tell what it has now, nor what each process has: those are only named.
+func (p *Process) memory(int64) (int64, []Proc) {
+	p.mu.Lock()
+	j := p.handle.job
+	p.mu.Unlock()
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	if j == 0 || windows.QueryInformationJobObject(windows.Handle(j), windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
 		return 0, nil
 	}
-	var uses []Use
-	for _, q := range j.members() {
-		uses = append(uses, Use{Proc: q})
-	}
-	return int64(info.PeakJobMemoryUsed), uses
+	return int64(info.PeakJobMemoryUsed), j.members()
 }
 
 // freeSpace is how many bytes may be written to the disk of a directory.

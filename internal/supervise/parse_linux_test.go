@@ -14,21 +14,22 @@ import (
 
 func TestParseStat(t *testing.T) {
 	t.Parallel()
+	memory := int64(100 * os.Getpagesize())
 	rest := "S 11 22 33 0 -1 4194560 100 0 0 0 1 2 0 0 20 0 1 0 987654 4096 100 18446744073709551615 1 1 0"
 	for name, tt := range map[string]struct {
 		stat string
 		want Proc
 		ok   bool
 	}{
-		"Plain":       {"7 (cat) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "cat"}, true},
-		"Parentheses": {"7 (a) b (c)) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "a) b (c)"}, true},
-		"Newline":     {"7 (a\nb) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "a\nb"}, true},
-		"NoName":      {"7 () " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654}, true},
-		"Zombie":      {"7 (z) Z" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "z", zombie: true}, true},
-		"Dead":        {"7 (z) X" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "z", zombie: true}, true},
+		"Plain":       {"7 (cat) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "cat"}, true},
+		"Parentheses": {"7 (a) b (c)) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "a) b (c)"}, true},
+		"Newline":     {"7 (a\nb) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "a\nb"}, true},
+		"NoName":      {"7 () " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory}, true},
+		"Zombie":      {"7 (z) Z" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "z", zombie: true}, true},
+		"Dead":        {"7 (z) X" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "z", zombie: true}, true},
 		"Kernel":      {"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0", Proc{PID: 2, Start: 5, Name: "kthreadd", kernel: true, childEnded: true}, true},
-		"ChildEnded":  {"7 (cat) " + strings.Replace(rest, " 100 0 0 0 ", " 100 90 0 0 ", 1), Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "cat", childEnded: true}, true},
-		"Uncounted":   {"7 (cat) " + strings.Replace(rest, " 100 0 0 0 ", " 0 0 0 0 ", 1), Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "cat", childEnded: true}, true},
+		"ChildEnded":  {"7 (cat) " + strings.Replace(rest, " 100 0 0 0 ", " 100 90 0 0 ", 1), Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "cat", childEnded: true}, true},
+		"Uncounted":   {"7 (cat) " + strings.Replace(rest, " 100 0 0 0 ", " 0 0 0 0 ", 1), Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Memory: memory, Name: "cat", childEnded: true}, true},
 		"Empty":       {"", Proc{}, false},
 		"Short":       {"7 (cat) S 11 22", Proc{}, false},
 		"NoPid":       {"(cat) " + rest, Proc{}, false},

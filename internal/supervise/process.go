@@ -93,14 +93,14 @@ func (p *Process) watch() Reason {
 			p.climb(p.spec.Ladder)
 			return reason
 		}
-		if p.gauge != nil {
-			excess, next := p.gauge.look(now)
+		if p.spec.hasCeiling() {
+			excess, next := p.lookUp(now)
 			switch {
 			case p.ended():
 				return Exited
 			case excess != nil:
 				p.excess = excess
-				p.climb(p.spec.Ladder.within(excessGrace))
+				p.climb(p.spec.Ladder.inHaste())
 				return Exceeded
 			case wait == 0 || next < wait:
 				wait = next
@@ -130,12 +130,6 @@ func (p *Process) climb(ladder Ladder) {
 	p.remember()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var looks <-chan time.Time // of a tree that takes too much: it may take ever more
-	if p.excess != nil {
-		ticker := time.NewTicker(2 * minLook)
-		defer ticker.Stop()
-		looks = ticker.C
-	}
 	for {
 		if len(ladder) == 0 {
 			p.forced = true
@@ -144,24 +138,20 @@ func (p *Process) climb(ladder Ladder) {
 		} else {
 			wait := ladder[0].Wait
 			if !p.ask(ladder[0].Signal) {
-				wait = 0 // there is nothing that it could do about it
+				wait, ladder = 0, ladder[:1] // there is nothing that it could do about it, nor about another signal
 			}
 			timer.Reset(wait)
 		}
-		for due := false; !due; {
-			select {
-			case <-p.exited:
-				return
-			case ladder = <-p.stops:
-				due = true
-			case <-looks:
-				if due = len(ladder) > 0 && p.gauge.beyond(); due {
-					ladder = nil
-				}
-			case <-timer.C:
-				if due = true; len(ladder) > 0 {
-					ladder = ladder[1:]
-				}
+		select {
+		case <-p.exited:
+			return
+		case ladder = <-p.stops:
+		case <-timer.C:
+			if len(ladder) > 0 {
+				ladder = ladder[1:]
+			}
+			if len(ladder) > 0 && p.excess != nil && p.beyond() {
+				ladder = nil
 			}
 		}
 	}
@@ -173,10 +163,7 @@ func (p *Process) conclude() Exit {
 	if p.watched != nil {
 		<-p.watched
 	}
-	exit := Exit{Reason: p.reason, Started: p.start, Duration: time.Since(p.start), Excess: p.excess}
-	if p.gauge != nil {
-		exit.TreePeak = p.gauge.peak
-	}
+	exit := Exit{Reason: p.reason, Started: p.start, Duration: time.Since(p.start), Excess: p.excess, TreePeak: p.gauge.peak}
 	stopped := p.reason != Exited
 	if stopped {
 		p.startPumps() // what is ended now may have something to say

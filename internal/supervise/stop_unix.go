@@ -113,11 +113,16 @@ func (p *Process) remember() []Proc {
 	for i := 0; i < 20 && len(found) == 0 && p.owner != nil && p.ended() && !p.others && !p.owner.settled(0); i++ {
 		found = p.findMembers(walkChildren, func(Proc) {})
 	}
+	p.know(found)
+	return found
+}
+
+// know keeps the members of the tree that were found.
+func (p *Process) know(found []Proc) {
 	p.knownMembers = make(map[identity]Proc, len(found))
 	for _, q := range found {
 		p.knownMembers[q.identity()] = q
 	}
-	return found
 }
 
 // findMembers walks the process table once, or the part of it that walk visits, and calls found for each living process of

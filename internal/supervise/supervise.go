@@ -79,10 +79,8 @@ type Spec struct {
 	// limit. A library finds of the tree what it finds of it when it stops it.
 	MaxMemory, MinFree int64
 	Disks              []string
-	// Over, if not nil, is told each time that the tree is seen to use more than MaxMemory, and takes the place of its end.
-	Over func(Excess)
-	// Using, if not nil, is told how much memory the tree uses: once a second at most, and only if there is a MaxMemory.
-	Using func(bytes int64)
+	// Using, if not nil, is told how much memory the tree uses, at each look, if there is a MaxMemory. It reports whether the tree is spared though that is more.
+	Using func(bytes int64) (spared bool)
 
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
@@ -112,7 +110,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if p.pidfd < 0 {
 		p.startPumps()
 	}
-	if p.gauge = newGauge(p); spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || p.gauge != nil {
+	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || spec.hasCeiling() {
 		p.watchOnce.Do(p.startWatch)
 	}
 	if started != nil {
@@ -162,7 +160,7 @@ type Process struct {
 	watched   chan struct{}
 	stops     chan Ladder
 	reason    Reason    // set by the watch
-	gauge     *gauge    // the watch's; nil if there is no ceiling
+	gauge     gauge     // the watch's
 	excess    *Excess   // set by the watch, with Exceeded
 	forced    bool      // it had to be killed, so the rest of the tree is killed at once
 	term      *terminal // Foreground only

@@ -26,20 +26,13 @@ func walk(visit func(Proc)) error {
 		return nil
 	}
 	last := lastPID()
-	dir, err := os.Open("/proc")
+	pids, err := numbers("/proc")
 	if err != nil {
 		return err
 	}
-	names, err := dir.Readdirnames(-1)
-	dir.Close()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			if p, err := process(pid); err == nil {
-				visit(p)
-			}
+	for _, pid := range pids {
+		if p, err := process(pid); err == nil {
+			visit(p)
 		}
 	}
 	begin := time.Now()
@@ -63,14 +56,9 @@ func walk(visit func(Proc)) error {
 
 // walkChildren visits our own children. Where the kernel does not list them it visits none.
 func walkChildren(visit func(Proc)) error {
-	dir, err := os.Open("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	threads, err := dir.Readdirnames(-1)
-	dir.Close()
+	threads, err := numbers("/proc/self/task")
 	for _, thread := range threads {
-		list, _ := os.ReadFile("/proc/self/task/" + thread + "/children")
+		list, _ := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/children")
 		for _, text := range bytes.Fields(list) {
 			if pid, err := strconv.Atoi(string(text)); err == nil {
 				if p, err := process(pid); err == nil {
@@ -80,6 +68,22 @@ func walkChildren(visit func(Proc)) error {
 		}
 	}
 	return err
+}
+
+// numbers are the names in a directory that are numbers.
+func numbers(path string) (list []int, err error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list, err
 }
 
 // lastPID is the pid that was given out last, to a process or to a thread.
@@ -133,7 +137,7 @@ func parseStat(data []byte) (Proc, bool) {
 		return Proc{}, false
 	}
 	f := bytes.Fields(data[end+1:])
-	if len(f) < 20 {
+	if len(f) < 22 {
 		return Proc{}, false
 	}
 	var p Proc
@@ -149,6 +153,8 @@ func parseStat(data []byte) (Proc, bool) {
 		return Proc{}, false
 	}
 	p.Name = string(data[open+1 : end])
+	pages, _ := strconv.ParseInt(string(f[21]), 10, 64)
+	p.Memory = pages * int64(os.Getpagesize())
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
 	// A child's page faults are added to its parent's when the parent waits for it, and every child has some. A system
 	// that counts none of the process's own does not count them at all.
