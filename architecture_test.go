@@ -253,7 +253,6 @@ var opens = map[string]string{
 	"internal/companion/rehearse/":          "homes of a rehearsal, in a directory that was just made",
 	"internal/state/sweep.go":               "the directory of temporary files, which all users share",
 	"internal/supervise/detach.go":          "the null device",
-	"internal/supervise/awake_linux.go":     "the null device",
 	"internal/supervise/launch.go":          "the null device",
 	"internal/supervise/streams.go":         "the null device",
 	"internal/supervise/terminal_unix":      "the terminal",

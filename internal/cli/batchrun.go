@@ -32,11 +32,9 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
-	release, err := keepAwake(r.settings, r.view.line)
-	if err != nil {
+	if err := keepAwake(r.settings, r.view.line); err != nil {
 		return errors.Join(err, b.Ledger.Close(false))
 	}
-	defer release()
 	s := r.prepareState()
 	record := r.openRecord(s)
 	if b.MaxCost > 0 && record != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // refusedFlags are flags that are refused where they do nothing, and a hint where they do something. As settings, which are meant for many commands,
@@ -69,3 +70,19 @@ func callers() []string { return namesOf(func(d *agent.Descriptor) bool { return
 
 // withOwnLog are the CLIs that have a log of invocations of their own.
 func withOwnLog() []string { return namesOf(func(d *agent.Descriptor) bool { return d.OwnLog != "" }) }
+
+// keepAwake keeps the machine from going to sleep as long as we run, where the settings ask for it. A flag that cannot be kept is refused; a setting is left out,
+// which is said to a user who wants to know.
+func keepAwake(s *config.Settings, say func(string)) error {
+	if !s.KeepAwake {
+		return nil
+	}
+	err, from := supervise.KeepAwake(), s.From("keep-awake")
+	if err != nil && from == "--keep-awake" {
+		return usage(message.Error(from+" cannot be used here: "+err.Error(), err), "")
+	}
+	if err != nil && s.Verbose {
+		say(from + " has no effect here: " + err.Error())
+	}
+	return nil
+}

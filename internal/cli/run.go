@@ -184,10 +184,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	concealed := takeConcealed()
 	inv, err := runner.Prepare(ctx, *command)
 	if err == nil {
-		var release func()
-		if release, err = keepAwake(s, view.line); err == nil {
-			defer release()
-		}
+		err = keepAwake(s, view.line)
 	}
 	if err != nil {
 		return refuse(std, given, s, fallbackHint(err))

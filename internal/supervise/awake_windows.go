@@ -7,20 +7,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// KeepAwake keeps the machine from going to sleep until release is called or this process ends: the system takes the request of a thread back that has ended.
-func KeepAwake() (release func(), err error) {
+// KeepAwake keeps the machine from going to sleep until this process ends: the system takes the request of a thread back that has ended.
+func KeepAwake() error {
 	const continuous, systemRequired = 0x80000000, 0x00000001
-	set := windows.NewLazySystemDLL("kernel32.dll").NewProc("SetThreadExecutionState")
-	kept, over := make(chan bool), make(chan struct{})
+	kept := make(chan bool)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
-		before, _, _ := set.Call(continuous | systemRequired)
+		runtime.LockOSThread() // for good
+		before, _, _ := windows.NewLazySystemDLL("kernel32.dll").NewProc("SetThreadExecutionState").Call(continuous | systemRequired)
 		kept <- before != 0
-		<-over
+		select {}
 	}()
 	if !<-kept {
-		close(over)
-		return nil, errors.New("the system refuses it")
+		return errors.New("the system refuses it")
 	}
-	return func() { close(over) }, nil
+	return nil
 }

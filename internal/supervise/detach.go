@@ -9,8 +9,11 @@ import (
 
 // Detach starts a program that goes on without us: in a session of its own, with nothing to read or write, in the root
 // directory, and without the mark of a run, so that it is not taken for what a run has left. It is not waited for.
-func Detach(path string, args []string) error {
-	p, err := startForgotten(path, args)
+func Detach(path string, args []string) error { return detach(path, args) }
+
+// detach does it for one that has stdin and stdout, or as many of them as there are.
+func detach(path string, args []string, streams ...*os.File) error {
+	p, err := startForgotten(path, args, streams...)
 	if err == nil {
 		go p.Wait() // if it ends before us, it must not stay as a zombie, or its handle open
 	}
@@ -36,15 +39,16 @@ func DetachWith(path string, args []string, stdin, stdout, stderr *os.File) (*os
 	return os.StartProcess(path, args, &os.ProcAttr{Files: []*os.File{stdin, stdout, stderr}, Sys: ownSession(true)})
 }
 
-// startForgotten starts a program with nothing to read or write.
-func startForgotten(path string, args []string) (*os.Process, error) {
+// startForgotten starts a program with nothing to read or write but these streams.
+func startForgotten(path string, args []string, streams ...*os.File) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, RunIDVar+"=") })
-	p, err := os.StartProcess(path, args, &os.ProcAttr{Dir: rootDir, Env: env, Files: []*os.File{null, null, null}, Sys: ownSession(false)})
+	files := append(streams, null, null, null)[:3]
+	p, err := os.StartProcess(path, args, &os.ProcAttr{Dir: rootDir, Env: env, Files: files, Sys: ownSession(false)})
 	if err == nil {
 		forget(p.Pid)
 	}

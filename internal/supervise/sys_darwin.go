@@ -17,6 +17,9 @@ const (
 	maxRSSUnit = 1
 )
 
+// inhibitor keeps the machine awake while cat runs, which passes on what it reads.
+var inhibitor = []string{"caffeinate", "-i", "-s", "cat"}
+
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	sys := &syscall.SysProcAttr{}
 	switch p.spec.Placement {

@@ -17,6 +17,9 @@ const (
 	maxRSSUnit = 1024
 )
 
+// inhibitor keeps the machine awake while cat runs, which passes on what it reads.
+var inhibitor = []string{"systemd-inhibit", "--what=idle:sleep", "--who=belay", "--why=runs are under way", "--mode=block", "cat"}
+
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	sys := &syscall.SysProcAttr{
 		// If we are killed, the child learns of it. SIGTERM, so that it can end its own children; what is left is

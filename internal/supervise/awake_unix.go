@@ -1,0 +1,41 @@
+//go:build linux || darwin
+
+package supervise
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// awake is our end of the pipe to the inhibitor.
+var awake *os.File
+
+// KeepAwake keeps the machine from going to sleep until this process ends, in whatever way: the inhibitor ends with the pipe that we hold.
+func KeepAwake() error {
+	path, err := Look(inhibitor[0], "")
+	if err != nil {
+		return err
+	}
+	in, hold, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	awake = hold
+	out, answer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	err = detach(path, inhibitor, in, answer)
+	answer.Close()
+	// What comes back has gone through the inhibitor, which is in force then.
+	hold.Write([]byte{'\n'})
+	out.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, failed := out.Read(make([]byte, 1)); err == nil && failed != nil {
+		hold.Close()
+		err = errors.New(inhibitor[0] + " does not work here")
+	}
+	return err
+}
