@@ -148,7 +148,7 @@ func TestMaxMemory(t *testing.T) {
 			close(ended)
 			<-sampled
 			if how == "SharedOnly" {
-				if exit.Reason != supervise.Exited || exit.TreePeak < 100*mb || exit.TreePeak > limit || exit.Peak < 10*mb {
+				if exit.Reason != supervise.Exited || exit.TreePeak < 100*mb || exit.TreePeak > limit || exit.Peak < 5*mb {
 					t.Errorf("%+v", exit)
 				}
 				for _, pid := range carriers(spec.RunID) { // it has left them
@@ -162,7 +162,7 @@ func TestMaxMemory(t *testing.T) {
 				t.Fatalf("%+v %+v", exit, x)
 			}
 			noneLeft(t, spec.RunID)
-			if told.Load() == 0 || exit.TreePeak < exit.Excess.Value || max(peak.Load(), exit.TreePeak) >= limit*3/2 {
+			if told.Load() < exit.Excess.Value || exit.TreePeak < exit.Excess.Value || max(peak.Load(), exit.TreePeak) >= limit*3/2 {
 				t.Errorf("told %d MB, peak %d MB, seen from outside %d MB", told.Load()/mb, exit.TreePeak/mb, peak.Load()/mb)
 			}
 			since := time.Duration(0)
@@ -171,5 +171,12 @@ func TestMaxMemory(t *testing.T) {
 			}
 			t.Logf("ended %v after the limit was seen from outside, at %d MB; peak %d MB, from outside %d MB", since.Round(time.Millisecond), exit.Excess.Value/mb, exit.TreePeak/mb, peak.Load()/mb)
 		})
+	}
+}
+
+// A file system that does not tell its size is not taken for a full one.
+func TestFreeDisk_Untold(t *testing.T) {
+	if x := supervise.FreeDisk([]string{"/proc"}, 1); x.Value < 1<<62 {
+		t.Errorf("%+v", x)
 	}
 }
