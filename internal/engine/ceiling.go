@@ -67,7 +67,7 @@ func (c *call) diskRefusal() *refusal {
 	}
 	why := fmt.Sprintf("%s was not started: %s", c.command.name(), lowDisk(&x))
 	return &refusal{code: -1, stopCode: CodeTryLater, message: why, barred: true, stop: &retry.Error{Cause: retry.ErrPermanent},
-		verdict: verdict.Verdict{Class: verdict.Resources, Rule: RuleResources, Evidence: why, Sent: verdict.SentNo}}
+		verdict: verdict.Verdict{Class: verdict.Resources, Retryable: true, Rule: RuleResources, Evidence: why, Sent: verdict.SentNo}}
 }
 
 // exceeded is why an attempt was ended that used too much memory or disk.
