@@ -66,8 +66,8 @@ type Figure struct {
 	Page string
 	// Checks says that it is about checks, and left out of CSV and the page where there were none.
 	Checks bool
-	// most says that it is the largest that counts, and not the sum. Where that is not known it is left out of CSV and the page.
-	most bool
+	// fold is the function that adds it up; empty means sum. The largest, where it is not known, is left out of CSV and the page.
+	fold string
 	// since is the version of the schema that adds its column to the tables that were there before; 0 for a column that they have had from the start.
 	since int
 }
@@ -139,7 +139,7 @@ var figures = []Figure{
 		CSV: "done_later", Heading: "FEEDBACK", Place: 6, Drop: 3, Look: Rare, Page: "After feedback", Checks: true},
 	{column: "not_done", since: 15, in: inRollups, of: Reliability | Spending, row: "a.status <> 'retry' AND a.class = 'not_done'", at: func(f *Figures) any { return &f.NotDone },
 		CSV: "not_done", Heading: "NOT DONE", Place: 7, Drop: 2, Look: Bad, Page: "Not done", Checks: true},
-	{column: "peak_memory", since: 16, in: inAttempts | inRollups, of: Reliability | Spending, at: func(f *Figures) any { return &f.PeakMemory }, most: true,
+	{column: "peak_memory", since: 16, in: inAttempts | inRollups, of: Reliability | Spending, at: func(f *Figures) any { return &f.PeakMemory }, fold: most,
 		CSV: "peak_memory_bytes", Heading: "MEMORY", Place: 8, Drop: 3, Look: Bytes, Page: "Peak memory (bytes)"},
 	{column: "unknown_usage", since: 5, in: everywhere &^ inMeters, at: func(f *Figures) any { return &f.UnknownUsage }},
 	{column: "no_costs", since: 6, in: inRuns | inSessions, at: func(f *Figures) any { return &f.NoCosts }},
@@ -187,9 +187,12 @@ func OnPage(of Figures) []*Figure {
 	return some(func(f *Figure) bool { return f.Page != "" && f.within(of) })
 }
 
+// most folds what only the largest counts of.
+const most = "max"
+
 // within reports whether there is anything to say of it.
 func (f *Figure) within(of Figures) bool {
-	return (!f.Checks || of.checked()) && (!f.most || of.PeakMemory > 0)
+	return (!f.Checks || of.checked()) && (f.fold != most || of.PeakMemory > 0)
 }
 
 // Name is the name of its column in the record.
@@ -214,19 +217,11 @@ func (list figureList) columns() string {
 
 // rollupSums and rowSums add up a rollup or attempts in SQL, each after a comma.
 func (list figureList) rollupSums() string {
-	return list.each(func(f *Figure) string { return ", " + f.sum() + "(" + cmp.Or(f.rollup, f.column) + ")" })
+	return list.each(func(f *Figure) string { return ", " + cmp.Or(f.fold, "sum") + "(" + cmp.Or(f.rollup, f.column) + ")" })
 }
 
 func (list figureList) rowSums() string {
-	return list.each(func(f *Figure) string { return ", " + f.sum() + "(" + f.ofRow() + ")" })
-}
-
-// sum is the function that adds it up.
-func (f *Figure) sum() string {
-	if f.most {
-		return "max"
-	}
-	return "sum"
+	return list.each(func(f *Figure) string { return ", " + cmp.Or(f.fold, "sum") + "(" + f.ofRow() + ")" })
 }
 
 // rows are the figures of each attempt.
@@ -244,7 +239,7 @@ func (list figureList) update() (set []string) {
 			continue
 		}
 		add := "%s = %[1]s + excluded.%[1]s"
-		if f.most {
+		if f.fold == most {
 			add = "%s = max(%[1]s, excluded.%[1]s)"
 		}
 		set = append(set, fmt.Sprintf(add, f.column))
@@ -293,7 +288,7 @@ func (f *Figures) Add(g Figures) {
 func (f *Figure) add(to, from *Figures) {
 	switch v := f.at(to).(type) {
 	case *int64:
-		if n := *f.at(from).(*int64); f.most {
+		if n := *f.at(from).(*int64); f.fold == most {
 			*v = max(*v, n)
 		} else {
 			*v += n
