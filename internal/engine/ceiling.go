@@ -38,9 +38,7 @@ func (j *judgement) atCeiling(e *earlyStop) {
 
 // watchCeilings has what is started watched.
 func (c *call) watchCeilings(spec *supervise.Spec) {
-	if spec.MaxMemory = c.runner.Ceilings.Memory; spec.MaxMemory > 0 {
-		spec.Using = c.live.using
-	}
+	spec.MaxMemory, spec.Using = c.runner.Ceilings.Memory, c.live.using
 	if spec.MinFree = c.runner.Ceilings.FreeDisk; spec.MinFree > 0 {
 		spec.Disks = c.disks()
 	}
@@ -48,10 +46,7 @@ func (c *call) watchCeilings(spec *supervise.Spec) {
 
 // disks are where a command writes: the directory that it works in, its home, and that of temporary files.
 func (c *call) disks() []string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = c.dir()
-	}
+	home, _ := os.UserHomeDir() // what cannot be asked does not count
 	return []string{c.dir(), home, os.TempDir()}
 }
 
