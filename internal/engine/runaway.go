@@ -48,7 +48,7 @@ func (t *eventLog) checkRunaway(told agent.LineInfo) {
 		clear(t.rows)
 	}
 	for _, c := range told.Calls {
-		if n := t.rows.add(c); limit > 0 && n >= limit && c.Key != 0 {
+		if n := t.rows.add(c); limit > 0 && n >= max(2, limit) && c.Key != 0 {
 			call := strings.TrimSpace(c.Tool + " " + t.call.secrets.Text(c.Argument))
 			call = printable.CutEnd(printable.Line(call), maxCallShown, "…")
 			t.stop(ceiling(verdict.Runaway, "max-repeats",

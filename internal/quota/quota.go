@@ -156,7 +156,8 @@ func (q Quota) Repeats(earlier Quota, age time.Duration) bool {
 // Same reports whether two say the same.
 func Same(a, b Quota) bool {
 	return slices.EqualFunc(a, b, func(x, y Window) bool {
-		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 && len(x.Trail) == len(y.Trail)
+		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 &&
+			slices.EqualFunc(x.Trail, y.Trail, func(p, o Point) bool { return p.At.Equal(o.At) && p.Used == o.Used })
 	})
 }
 

@@ -24,7 +24,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 	passes := 0
 	for emptyWalks := 0; ; {
 		sig := syscall.SIGTERM
-		if time.Since(begin) >= politePause || p.excess != nil && p.gauge.beyond() {
+		if time.Since(begin) >= politePause || p.excess != nil && p.beyond() {
 			sig = syscall.SIGKILL
 		}
 		refused, fresh := map[identity]bool{}, false
