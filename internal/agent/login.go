@@ -33,8 +33,11 @@ const maxLogin = 1 << 20
 
 // Look reads the file. What cannot be read, or cannot be a login, is unknown.
 func (l StoredLogin) Look() (s LoginState) {
+	if l.Path == "" {
+		return s
+	}
 	content, err := safefile.ReadRegular(l.Path, maxLogin)
-	if l.Path == "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s
 	}
 	defer clear(content)

@@ -30,6 +30,13 @@ func setLimits(s *config.Settings, r *engine.Runner, known agent.Profile) {
 		r.Ceilings.Memory = 0
 	}
 	tells := engine.Tells(known)
+	r.Reserve = s.Reserve
+	for _, j := range r.Budgets {
+		r.Reserve = r.Reserve.And(s.BudgetRules[j.Name].Reserve)
+	}
+	if s.NoGate || s.Gate == "" && (tells.Gate == "" || tells.Once) { // it is kept for who works with an agent himself
+		r.Reserve = nil
+	}
 	if tells.Model != nil {
 		r.RequireModel = s.RequireModel
 	}

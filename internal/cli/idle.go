@@ -28,7 +28,6 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)
 	gated := s.Gate != "" || known != nil
-	_, unreserved := reserveOf(s, known, r.Budgets)
 	for _, f := range []struct {
 		name  string
 		works bool
@@ -45,7 +44,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
 		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
 		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
-		{"reserve", unreserved == "", unreserved},
+		{"reserve", len(s.Reserve) == 0 || r.Reserve != nil, "only for agents that work by themselves, and take part in a gate, it is known how much of their limits is used"},
 		{"max-memory", r.Ceilings.Memory == s.MaxMemory, message.MemoryUntold()},
 		{"max-agents", r.Ceilings.Agents == s.MaxAgents, message.Untold("the command", "sub-agents")},
 		{"max-repeats", r.Ceilings.Repeats == s.MaxRepeats, message.Untold("the command", "tool calls")},

@@ -272,7 +272,6 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	r.Check = checkOf(s)
-	setLimits(s, r, known)
 	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err
@@ -280,7 +279,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
 	}
-	r.Reserve, _ = reserveOf(s, known, r.Budgets)
+	setLimits(s, r, known)
 	if _, err := idleFlags(s, r, known); err != nil {
 		return nil, err
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/quota"
 )
 
-// quotaAge is how old news may be that says the same as what comes now: so long nothing is written for it.
-const quotaAge = time.Minute
-
 // account is the gate that knows of the limits of the account. Another model of it may be a fallback, with a gate of its own.
 func (c *call) account() string {
 	if c.traits.gate != "" && strings.HasPrefix(c.gateKey(), c.traits.gate+":") {
@@ -42,17 +39,11 @@ func (c *call) tellQuota(news []quota.Window) {
 		}
 		return s
 	}
-	before, err := c.shared.Load(key)
-	if err != nil && !errors.Is(err, gate.ErrDamaged) {
+	if err := c.shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return
 	}
-	if !tell(before).Quota.Repeats(before.Quota, quotaAge) {
-		if err := c.shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
-			return
-		}
-		for _, w := range fills {
-			c.alertForecast(key, &w, told)
-		}
+	for _, w := range fills {
+		c.alertForecast(key, &w, told)
 	}
 }
 
@@ -93,20 +84,16 @@ func (c *call) model() string {
 
 // reserved is the refusal of an invocation that would use what is kept in reserve; nil if it would not, or has begun.
 func (k *gatekeeper) reserved() *gate.Refusal {
-	k.kept = false
-	if k.begun || len(k.call.runner.Reserve) == 0 || k.gate == nil {
+	keep := k.call.runner.Reserve
+	if k.kept = false; k.begun || len(keep) == 0 || k.gate == nil {
 		return nil
 	}
-	state, err := k.gate.Store.Load(k.call.account())
-	if err != nil {
+	state, _ := k.gate.Store.Load(k.call.account()) // what cannot be read is not known
+	w := keep.Reached(state.Quota, clock.Now(), k.call.model())
+	if k.kept = w != nil; !k.kept {
 		return nil
 	}
-	w := k.call.runner.Reserve.Reached(state.Quota, clock.Now(), k.call.model())
-	if w == nil {
-		return nil
-	}
-	k.kept = true
-	return &gate.Refusal{Kind: gate.KindHold, Reason: k.call.runner.Reserve.Say(w), Until: w.Resets}
+	return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
 }
 
 // key is the gate of the last refusal.

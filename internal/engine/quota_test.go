@@ -119,8 +119,13 @@ type countedStore struct {
 }
 
 func (s *countedStore) Update(key string, now time.Time, change func(gate.State) gate.State) error {
-	s.n++
-	return s.Memory.Update(key, now, change)
+	return s.Memory.Update(key, now, func(before gate.State) gate.State {
+		after := change(before)
+		if !quota.Same(before.Quota, after.Quota) {
+			s.n++
+		}
+		return after
+	})
 }
 
 // A window that will be full before it resets raises one alert, where that is asked for; the next window may raise another.

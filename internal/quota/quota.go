@@ -5,7 +5,6 @@ package quota
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,8 +37,6 @@ type Point struct {
 }
 
 const (
-	fiveHours = 5 * time.Hour
-	sevenDays = 7 * 24 * time.Hour
 	// longest is how far away the end of a window may be: plans begin anew within a month.
 	longest = 32 * 24 * time.Hour
 	// skew is how far ahead a clock may have been that a time was told by. By more than that, it was wrong.
@@ -51,29 +48,21 @@ const (
 	most = 16
 )
 
-// Name names a window by its length, as all services are named alike: five_hour, seven_day, else 90m, 24h.
-func Name(length time.Duration) string {
-	switch length {
-	case fiveHours:
-		return "five_hour"
-	case sevenDays:
-		return "seven_day"
+// lengths are how long the windows last that services name.
+var lengths = map[string]time.Duration{"five_hour": 5 * time.Hour, "seven_day": 7 * 24 * time.Hour}
+
+// Name names a window by its length, as all services are named alike; otherwise is for one that is as long as none of these.
+func Name(length time.Duration, otherwise string) string {
+	for name, l := range lengths {
+		if (l - length).Abs() < 2*time.Minute { // which codex had 299 minutes of
+			return name
+		}
 	}
-	if length%time.Hour == 0 {
-		return fmt.Sprintf("%dh", length/time.Hour)
-	}
-	return fmt.Sprintf("%dm", length/time.Minute)
+	return otherwise
 }
 
-// Length is how long a window of that name lasts; 0 if the name does not say.
-func Length(name string) (length time.Duration) {
-	if strings.HasPrefix(name, "five_hour") {
-		length = fiveHours
-	} else if strings.HasPrefix(name, "seven_day") {
-		length = sevenDays
-	}
-	return length
-}
+// Length is how long a window of that name lasts, which may go on with that of a model; 0 if the name does not say.
+func Length(name string) time.Duration { return lengths[name[:min(len(name), len("five_hour"))]] }
 
 // Known reports whether the window says anything at now: it has not ended, and was not told by a clock that was wrong.
 func (w *Window) Known(now time.Time) bool {
@@ -95,16 +84,25 @@ func (q Quota) At(now time.Time) Quota {
 	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.valid() || !w.Known(now) })
 }
 
+// age is how old news may be that says the same as what comes now, which is no news then.
+const age = time.Minute
+
 // Tell adds, at now, what a run was told at a time, which may be a while ago. News that say when they were told themselves are not newer than that.
 func (q Quota) Tell(now, at time.Time, by string, news []Window) Quota {
-	told := slices.Clone(news)
-	for i := range told {
-		if w := &told[i]; w.Told.IsZero() || w.Told.After(at) {
+	known, told := q.At(now), Quota(nil)
+	for _, w := range news {
+		if w.Told.IsZero() || w.Told.After(at) {
 			w.Told = at
 		}
-		told[i].By, told[i].Trail = by, nil
+		w.By, w.Trail = by, nil
+		repeats := func(o Window) bool {
+			return o.Name == w.Name && o.Used == w.Used && o.Resets.Equal(w.Resets) && w.Told.Sub(o.Told).Abs() < age
+		}
+		if !slices.ContainsFunc(known, repeats) {
+			told = append(told, w)
+		}
 	}
-	return Merge(q.At(now), Quota(told).At(now))
+	return Merge(known, told.At(now))
 }
 
 // Merge brings together what two have been told, in whichever order: of each window the newest news counts.
@@ -144,13 +142,6 @@ func (w Window) after(earlier *Window) Window {
 		}
 	}
 	return w
-}
-
-// Repeats reports whether it says what an earlier one said already, not longer than that ago.
-func (q Quota) Repeats(earlier Quota, age time.Duration) bool {
-	return slices.EqualFunc(q, earlier, func(x, y Window) bool {
-		return x.Name == y.Name && x.Used == y.Used && x.Resets.Equal(y.Resets) && x.Told.Sub(y.Told) < age
-	})
 }
 
 // Same reports whether two say the same.

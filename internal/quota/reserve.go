@@ -12,7 +12,7 @@ import (
 // Reserve is the share of windows that nothing new is started for, by their names; that of the empty name is for all others.
 type Reserve map[string]float64
 
-var windowName = regexp.MustCompile(`^(five_hour|seven_day(_[a-z]+)*|[0-9]+[mhd])$`)
+var windowName = regexp.MustCompile(`^(five_hour|seven_day(_[a-z]+)*|primary|secondary)$`)
 
 // short are the names that people use of windows.
 var short = map[string]string{"5h": "five_hour", "7d": "seven_day"}
@@ -28,16 +28,13 @@ func ParseReserve(text string) (Reserve, error) {
 		name = cmp.Or(short[name], name)
 		number, percent := strings.CutSuffix(share, "%")
 		n, err := strconv.ParseFloat(number, 64)
-		_, twice := r[name]
 		switch {
 		case named && !windowName.MatchString(name):
 			return nil, fmt.Errorf("%q is not a window; write five_hour=20%%, seven_day=10%%, or 20%% for all of them", name)
 		case err != nil || !percent || !(n >= 0 && n < 100):
 			return nil, fmt.Errorf("%q is not a share; write a percentage from 0%% to 99%%, such as 20%%", share)
-		case twice:
-			return nil, fmt.Errorf("%q says twice what to keep", text)
 		}
-		r[name] = n / 100
+		r[name] = max(r[name], n/100)
 	}
 	return r, nil
 }

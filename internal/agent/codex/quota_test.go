@@ -26,7 +26,7 @@ func TestWindows(t *testing.T) {
 		"0.166": {`{"limit_id":"codex","limit_name":null,"primary":{"used_percent":42.0,"window_minutes":300,"resets_at":1794944322},
 			"secondary":{"used_percent":17.0,"window_minutes":10080,"resets_at":1795337122},"credits":null,"plan_type":null}`,
 			"five_hour 42% 1794944322 5h0m0s, seven_day 17% 1795337122 168h0m0s"},
-		"older, from now on": {`{"primary":{"used_percent":42.5,"window_minutes":299,"resets_in_seconds":60},"secondary":null}`, "299m 42.5% 1794940060 4h59m0s"},
+		"older, from now on": {`{"primary":{"used_percent":42.5,"window_minutes":299,"resets_in_seconds":60},"secondary":null}`, "five_hour 42.5% 1794940060 4h59m0s"},
 		"another limit": {`{"limit_id":"codex_spark","limit_name":"GPT-5.3-Codex-Spark","primary":{"used_percent":90,"window_minutes":300,"resets_at":1794944322}}`,
 			"codex_spark.five_hour 90% 1794944322 5h0m0s gpt-5.3-codex-spark"},
 		"no length":                 {`{"primary":{"used_percent":1e2,"resets_at":1794944322}}`, "primary 100% 1794944322 0s"},
