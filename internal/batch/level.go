@@ -26,7 +26,7 @@ type window struct {
 // filled says how much of a limit is left, until when.
 func (l *level) filled(left float64, resets time.Time) {
 	if l.window.resets.Sub(resets).Abs() > time.Minute {
-		l.window = window{first: left, left: left, resets: resets}
+		l.window = window{first: left, left: left, resets: resets, ended: -1} // who tells it first has used its part before
 	}
 	l.window.left = min(l.window.left, left) // it is told by several at once, in any order
 }
@@ -34,7 +34,7 @@ func (l *level) filled(left float64, resets time.Time) {
 // room is how many tasks still fit into the window, if they use what others have used; ok is false if there is nothing to go by.
 func (w *window) room() (tasks int, ok bool) {
 	each := (w.first - w.left) / float64(w.ended)
-	if w.ended == 0 || each <= 0 || !time.Now().Before(w.resets) {
+	if w.ended <= 0 || each <= 0 || !time.Now().Before(w.resets) {
 		return 0, false
 	}
 	return int(max(0, w.left)/each + 1e-6), true
