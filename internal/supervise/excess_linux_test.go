@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -170,6 +171,9 @@ func TestMaxMemory(t *testing.T) {
 				t.Fatalf("%+v %+v", exit, x)
 			}
 			noneLeft(t, spec.RunID)
+			if names := exit.Excess.Names(func(name string, _ int64) string { return name }); strings.Count(names, ", ") != 2 || !supervise.MemoryLimits() {
+				t.Errorf("largest: %s", names)
+			}
 			if told.Load() < exit.Excess.Value || exit.TreePeak < exit.Excess.Value || full && max(peak.Load(), exit.TreePeak) >= limit*3/2 { // beside other tests it is given its turn too late
 				t.Errorf("told %d MB, peak %d MB, seen from outside %d MB", told.Load()/mb, exit.TreePeak/mb, peak.Load()/mb)
 			}
@@ -186,5 +190,23 @@ func TestMaxMemory(t *testing.T) {
 func TestFreeDisk_Untold(t *testing.T) {
 	if x := supervise.FreeDisk([]string{"/proc"}, 1); x.Value < 1<<62 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// A command that writes to a disk with less room than must stay free is ended; the disk is named.
+func TestMinFree(t *testing.T) {
+	dir := t.TempDir()
+	cmd := helper("hold", "0", "0", "")
+	exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, MinFree: 1 << 61, Disks: []string{dir, "/proc"}}, nil)
+	if x := exit.Excess; exit.Reason != supervise.Exceeded || x == nil || x.Disk != dir || x.Limit != 1<<61 || x.Value <= 0 || exit.TreePeak != 0 {
+		t.Errorf("%+v %+v", exit, x)
+	}
+}
+
+// What keeps the machine awake must be there.
+func TestKeepAwake_NotThere(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if supervise.KeepAwake() == nil {
+		t.Error("it works without a program for it")
 	}
 }
