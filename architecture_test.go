@@ -70,6 +70,7 @@ var arrows = map[string][]string{
 	"gh":                          {"", "breaker", "internal/agent/gh", "internal/safefile", "retry", "verdict"},
 	"scripts/api":                 {},
 	"scripts/examples":            {"internal/companion/rehearse", "internal/profile", "internal/supervise"},
+	"scripts/arrows":              {},
 	"scripts/lines":               {},
 	"scripts/reference":           {"internal/cli", "internal/config", "internal/engine"},
 	"scripts/unit":                {},
@@ -205,7 +206,7 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) {
 				t.Errorf("%q must not import %q", name, to)
 			}
-			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "internal/companion/fleet/fleettest" { // which are part of tests
+			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/companion/fleet/fleettest" { // which are part of tests
 				t.Errorf("%q must not start processes: only supervise does", name)
 			}
 		}
