@@ -21,7 +21,7 @@ var stages = []struct {
 }{
 	{"admission", []string{"admission.go", "scope.go", "spending.go"}},
 	{"attempt", []string{"attempt.go", "control.go", "input.go"}},
-	{"transcript", []string{"transcript.go", "sink.go", "eventlog.go", "eventact.go", "innerretry.go", "eventresult.go"}},
+	{"transcript", []string{"transcript.go", "sink.go", "progress.go", "running.go", "pump.go", "eventlog.go", "eventact.go"}},
 	{"verdict", []string{"judgement.go"}},
 	{"decision", []string{"decision.go"}},
 	{"acceptance", []string{"check.go"}},

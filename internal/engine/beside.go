@@ -2,6 +2,18 @@ package engine
 
 import "time"
 
+// recordLook is the next look at a CLI's own record.
+type recordLook struct {
+	timer *time.Timer // nil before the first
+	every time.Duration
+}
+
+func (l *recordLook) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
 // looks are the pauses after which the CLI's own record is looked at when the model is about to be asked again: the CLI
 // writes it a moment after its event.
 var looks = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
@@ -14,14 +26,12 @@ func (t *eventLog) lookLater(pauses []time.Duration) {
 	if t.follower.Look == nil || t.closed {
 		return
 	}
-	pause, rest := t.lookEvery, pauses
+	pause, rest := t.look.every, pauses
 	if len(pauses) > 0 {
 		pause, rest = min(pause, pauses[0]), pauses[1:]
 	}
-	if t.look != nil {
-		t.look.Stop()
-	}
-	t.look = time.AfterFunc(pause, func() {
+	t.look.stop()
+	t.look.timer = time.AfterFunc(pause, func() {
 		t.reading.Lock()
 		defer t.reading.Unlock()
 		if t.closed {
@@ -35,21 +45,4 @@ func (t *eventLog) lookLater(pauses []time.Duration) {
 		}
 		t.lookLater(rest)
 	})
-}
-
-// beat is a sign of life that does not show on the streams.
-func (t *eventLog) beat() {
-	t.mu.Lock()
-	process, tools, waiting := t.process, t.tools, t.waiting
-	t.mu.Unlock()
-	if process != nil {
-		process.SetStall(t.stallTimeout(tools, waiting))
-	}
-}
-
-func (t *eventLog) exitCode(code int) int {
-	if t.follower.ExitCode == nil {
-		return code
-	}
-	return t.follower.ExitCode(code)
 }

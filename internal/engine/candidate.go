@@ -125,7 +125,7 @@ func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
 	} else {
 		j = cand.admitted(n, ad)
 	}
-	if t, ok := j.transcript.(*eventLog); ok && t.turn.told() {
+	if t, ok := j.transcript.(*eventLog); ok && t.now().turn.told() {
 		ad.endTalk()
 	} else {
 		ad.report(j.verdict, j.unhealthy(), cand.call.command.name(), j.code)

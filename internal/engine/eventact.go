@@ -1,94 +1,72 @@
 package engine
 
 import (
-	"syscall"
+	"errors"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
-
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
 )
 
-// act acts on what an event says.
+// act carries out what follows from what the CLI has told.
 func (t *eventLog) act(info agent.LineInfo) {
-	t.chargeLimitWait()
-	if info.Answered {
+	now, c := time.Now(), t.call
+	if t.bounds.agents > 0 && t.follower.SubAgents != nil {
+		info.SubAgents = t.follower.SubAgents()
+	}
+	a := t.change(func(p progress) (progress, actions) { return p.told(t.bounds, info, now) })
+	t.waited(a)
+	if a.answered {
 		t.ad.answered()
 	}
-	if info.Answered && t.first == 0 {
-		t.first = time.Since(t.began)
+	c.tellQuota(info.Quota)
+	if a.report {
+		t.report(info)
 	}
-	if t.turn.begun.IsZero() && !info.Waiting {
-		t.turn.begun = time.Now()
+	t.spend(info, a.charge)
+	if a.model {
+		t.compareModel(info.Models)
 	}
-	t.mu.Lock()
-	t.answered = t.answered || info.Answered
-	process, tools, delivered := t.process, info.Tools > 0, info.Delivered
-	t.due = t.due && info.Waiting && !info.TurnOver
-	waiting := t.direct && info.Waiting && !t.due
-	changed, turned := tools != t.tools || waiting != t.waiting, delivered != t.delivered
-	t.tools, t.waiting, t.delivered = tools, waiting, delivered
-	t.mu.Unlock()
-	if process != nil && changed {
-		process.SetStall(t.stallTimeout(tools, waiting))
+	if a.agents > 0 {
+		t.stop(tooManyAgents(c.command.name(), a.agents, t.bounds.agents))
 	}
-	if process != nil && turned {
-		if delivered {
-			process.Delivered()
-		} else {
-			process.Working()
-		}
+	if a.repeated.times > 0 {
+		t.stop(tooManyRepeats(c.command.name(), a.repeated, t.bounds.repeats, c.secrets))
 	}
-	t.call.tellQuota(info.Quota)
-	t.follow(info, changed || info.Quota != nil || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
-	t.spend(info)
-	t.checkModel(info.Models)
-	t.checkRunaway(info)
-	if t.direct && info.TurnOver {
-		t.turnOver()
+	if a.turnOver {
+		t.turnOver(now)
 	}
-	if info.Retrying != nil {
-		t.retrying(info.Retrying)
-	} else if !info.Troubled {
-		t.trouble = time.Time{}
+	if a.retrying != nil {
+		t.retrying(a.retrying, now)
 	}
 }
 
-// spend charges a model call that has ended. If a limit is reached by that, the agent is stopped before the next one: when it
-// waits for its tools, or, in a conversation, when its caller asks for more. The answer to what was asked is not lost; it is
-// paid for.
-func (t *eventLog) spend(info agent.LineInfo) {
-	if info.Turn != nil {
-		if reached := t.call.spending.turn(*info.Turn); reached != nil {
-			t.reached = reached
-		}
+// waited counts what the CLI has waited by itself.
+func (t *eventLog) waited(a actions) {
+	if a.unlimited > 0 {
+		t.pace.charge(a.unlimited)
 	}
-	if t.reached == nil {
-		return
-	}
-	goesOn := info.Continues || t.idle && !info.Waiting
-	t.idle = t.direct && info.Waiting
-	if goesOn {
-		v := costVerdict(t.reached)
-		v.Sent = ""
-		t.stop(&earlyStop{verdict: v, stop: costStop(t.reached)})
+	t.pace.waits.inner += a.slept
+	if t.alarm != nil {
+		t.alarm.Stop()
 	}
 }
 
-// follow takes note of the session as soon as it has a name, and puts on record what the agent is doing: at once if that has
-// changed or a model call has ended, else twice a second at most.
-func (t *eventLog) follow(info agent.LineInfo, changed bool) {
-	if now := time.Now(); t.session == "" || changed || now.Sub(t.followed) > progressInterval/2 {
-		t.followed, t.doing, t.retried = now, info.Activity, info.Retrying != nil
-		account := t.follower.Account()
-		if t.session == "" && account.Session != "" {
-			t.session = account.Session
-			t.sessions.begin(t.session, t.began)
-		}
-		used := t.sessions.soFar(account.Priced())
-		t.call.live.progress(activity(info, &account), used)
-		t.call.report(info, used)
+// report takes note of the session as soon as it has a name, and puts on record what the agent is doing.
+func (t *eventLog) report(info agent.LineInfo) {
+	account, p := t.follower.Account(), t.now()
+	if p.session == "" && account.Session != "" {
+		t.change(func(p progress) (progress, actions) {
+			p.session = account.Session
+			return p, actions{}
+		})
+		t.sessions.begin(account.Session, p.begun)
 	}
+	used := t.sessions.soFar(account.Priced())
+	t.call.live.progress(activity(info, &account), used)
+	t.call.report(info, used)
 }
 
 // activity says in a word or two what an agent is doing.
@@ -110,67 +88,81 @@ func activity(info agent.LineInfo, account *agent.Account) string {
 	return "model"
 }
 
-// start hands over the process, of which there may have been events already.
-func (t *eventLog) start(p Process) {
-	t.reading.Lock()
-	t.lookLater(nil)
-	t.reading.Unlock()
-	t.mu.Lock()
-	t.process = p
-	tools, waiting, delivered, stopping := t.tools, t.waiting, t.delivered, t.stopping
-	t.mu.Unlock()
-	if tools || waiting {
-		p.SetStall(t.stallTimeout(tools, waiting))
+// spend charges a model call that has ended; call is nil if none has. Above a limit the agent is stopped.
+func (t *eventLog) spend(info agent.LineInfo, call *verdict.Usage) {
+	var reached *belaytype.MaxCostReached
+	if call != nil {
+		reached = t.call.spending.turn(*call)
 	}
-	if delivered {
-		p.Delivered()
-	}
-	if stopping {
-		p.Stop(t.ladder())
+	a := t.change(func(p progress) (progress, actions) { return p.charged(t.bounds, info, reached) })
+	if a.overspent {
+		reached = t.now().cost.reached
+		v := costVerdict(reached)
+		v.Sent = ""
+		t.stop(&earlyStop{verdict: v, stop: costStop(reached)})
 	}
 }
 
-// stallTimeout is how long the process may show no life: for ever while it waits for its caller.
-func (t *eventLog) stallTimeout(tools, waiting bool) time.Duration {
-	if waiting {
-		return supervise.Unlimited
+// compareModel says that another model works than the one that was asked for, or stops the attempt before that works on if one is required.
+func (t *eventLog) compareModel(use agent.ModelUse) {
+	m := t.call.models
+	other := m.compare(use)
+	if other == nil || m.strict && t.substitution.Used != "" {
+		return
 	}
-	return t.call.stall(tools)
-}
-
-// asked says that, in a conversation, the caller has said something that the agent answers. Its silence counts from now on.
-func (t *eventLog) asked() {
-	t.mu.Lock()
-	process, tools, waited := t.process, t.tools, t.waiting
-	t.waiting, t.due = false, true
-	t.mu.Unlock()
-	if process != nil && waited {
-		process.SetStall(t.stallTimeout(tools, false))
+	first := m.note(other)
+	t.substitution = *m.told
+	switch {
+	case m.strict:
+		t.stop(otherModel(t.call.command.name(), other, use.Overloaded))
+	case first:
+		t.call.emit(*other)
 	}
 }
 
-// ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not
-// even answered, quickly, because the next request is due.
-func (t *eventLog) ladder() supervise.Ladder {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.answered {
-		return t.call.traits.ladder
+// turnOver tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
+func (t *eventLog) turnOver(now time.Time) {
+	if t.follower.JudgeTurn == nil {
+		return
 	}
-	return supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 2 * time.Second}}
+	v := t.follower.JudgeTurn(now)
+	t.ad.duringTalk(v, t.call.command.name())
+	account, r := t.follower.Account(), turnReport{}
+	t.change(func(p progress) (progress, actions) {
+		p.turn, r = p.turn.over(account, v, p.retries.count, now)
+		return p, actions{}
+	})
+	t.call.turnOver(r)
 }
 
-// stop ends the attempt before its time, if that has not been done yet.
-func (t *eventLog) stop(why *earlyStop) {
-	t.mu.Lock()
-	process, first := t.process, t.stopped == nil
-	if first && why != nil {
-		t.stopped = why
+// retrying tells the gate why there is a retry inside the CLI, counts it as one of ours, and ends the attempt if there is no room for it. In a conversation
+// that is for its caller to do.
+func (t *eventLog) retrying(r *agent.Retrying, now time.Time) {
+	c := t.call
+	t.ad.during(r.Verdict, c.command.name())
+	goesOn := func(unlimited bool) {
+		t.change(func(p progress) (progress, actions) { return p.goesOn(r, unlimited, now), actions{} })
 	}
-	t.stopping = true
-	t.mu.Unlock()
-	if process != nil && (first || why == nil) {
-		// Not here: the end of the output is waited for, and that waits for us.
-		go process.Stop(t.ladder())
+	if t.bounds.conversation {
+		goesOn(false)
+		return
 	}
+	err := t.pace.innerRetry(c, r, t.now().retries.trouble, now)
+	finishes := c.runner.WholeStream && t.form == agent.Stream
+	c.emit(belaytype.InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
+	stop, ok := errors.AsType[*retry.Error](err)
+	if !ok || finishes {
+		unlimited := r.Verdict.Class.Throttle() && r.Wait == 0 && !finishes
+		goesOn(unlimited)
+		if t.sessions.innerRetries++; unlimited && !c.ownMaxWait() { // one that was told to wait is not bounded
+			t.alarm = time.AfterFunc(t.pace.series.Left(now), func() {
+				t.stop(&earlyStop{verdict: r.Verdict, stop: &retry.Error{Cause: retry.ErrMaxWait}})
+			})
+		}
+		return
+	}
+	if r.Verdict.Hint.IsZero() {
+		stop.NotBefore = time.Time{} // the CLI's own back-off is not the service's advice
+	}
+	t.stop(&earlyStop{verdict: r.Verdict, stop: stop})
 }

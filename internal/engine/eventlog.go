@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"sync"
@@ -8,80 +9,44 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/verdict"
 )
 
-// eventLog is the transcript of an agent. It lets the profile read the events as they come, acts on what they say, and
-// passes on what the caller asked for: events as soon as the model has answered, everything else when the attempt is known
-// to count. In a conversation, which has one attempt, everything is passed on as it comes.
+// eventLog is the transcript of an agent. Its [pump] takes what the agent prints, the profile's follower says what each line means, the [progress] what
+// follows from that, and here it is carried out: see [eventLog.act].
 type eventLog struct {
-	call           *call
-	pace           *pace
-	sessions       *sessions
-	attempt        int
-	began          time.Time
-	ad             admission
-	follower       agent.Follower
-	lines          agent.Lines
-	long           []*agent.LongLine // that the follower will read again
-	plain          bool              // there are no events in it
-	direct         bool              // a conversation: the caller gets everything at once
-	form           agent.Form
-	live           io.Writer // nil if the caller wants only the answer
-	held           *Output   // what the caller may yet see
-	trailing       *Output   // what something else has printed after the result
-	errors         *sink     // the standard error
-	shown          bool      // the caller has seen something
-	flowing        bool      // the model has answered, or is not waited for: nothing is held any more but bad news
-	broken         bool      // the output is not read any more
-	trouble        time.Time // since when it only retries; zero if it does not
-	limitWaitSince time.Time // since when it waits for a limit without having said for how long; zero if it does not
-	alarm          *time.Timer
-	paused         time.Time     // since when it waits before it tries again; zero if it does not
-	pause          time.Duration // how long, as it has said
-	answer         *Output
-	capture        *verdict.Capture          // for rules of the caller's
-	first          time.Duration             // from the start to the first answer of the model; 0 if there was none
-	inner          int                       // how often the CLI has tried again by itself, and was not stopped
-	followed       time.Time                 // when the account was last looked at
-	doing          agent.Activity            // what the agent did then
-	retried        bool                      // it was about to try again then
-	reached        *belaytype.MaxCostReached // the limit on cost that is reached; nil if none is
-	idle           bool                      // since then, a conversation's caller is asked for more
-	turn           talkTurn                  // of a conversation, the present one
-	ended          *agent.Account            // what the attempt has done; nil before its end
-	modelUse       agent.ModelUse            // that was looked at last
-	substitution   belaytype.ModelSubstitution
-	rows           callRows
+	call     *call
+	pace     *pace
+	sessions *sessions
+	attempt  int
+	ad       admission
+	follower agent.Follower
+	pump
+	running
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
-	reading   sync.Mutex
-	closed    bool        // all of it was read
-	look      *time.Timer // for the next look at its record
-	lookEvery time.Duration
-	beside    *stderrReader // of a CLI that says on stderr what others say in events; else nil
+	reading sync.Mutex
+	closed  bool          // all of it was read
+	look    recordLook    // for what stands on its record alone
+	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
+	alarm   *time.Timer   // ends a wait for a limit
 
-	mu        sync.Mutex
-	process   Process
-	stopping  bool       // it is being stopped, or will be as soon as the process is known
-	stopped   *earlyStop // why, where that is not that the output is not read any more
-	answered  bool
-	tools     bool
-	waiting   bool // it waits for its caller
-	due       bool // its caller has said something, and it has not begun to answer
-	delivered bool
-	session   string
+	capture      *verdict.Capture // for rules of the caller's
+	result       *Output          // the answer, once it was asked for
+	ended        *agent.Account   // what the attempt has done; nil before its end
+	substitution belaytype.ModelSubstitution
 }
 
 // newEventLog is the transcript of an attempt that is started by that plan. stderr takes its standard error.
 func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
-	t = &eventLog{rows: callRows{}, lookEvery: lookInterval, call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
-		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once, flowing: c.runner.WholeStream}
-	t.held, t.trailing = c.newOutput(), c.newOutput()
-	if t.live == nil {
-		t.held.spare = math.MaxInt
-	}
-	t.lines.Each, t.lines.Spool, t.lines.Lists = t.line, t.spool, t.plain
+	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, ad: ad, follower: follower, look: recordLook{every: lookInterval}}
+	ceilings := &c.runner.Ceilings
+	t.running = running{call: c, bounds: bounds{conversation: traits.Once, agents: ceilings.Agents, repeats: ceilings.Repeats},
+		progress: progress{begun: time.Now(), waiting: traits.Once}}
+	t.pump = pump{newOutput: c.newOutput, read: t.line, lost: func() { t.stop(nil) }, form: traits.Form, plain: plan.Plain, direct: traits.Once,
+		checked: c.checks(), live: c.command.Stdout, flowing: c.runner.WholeStream}
+	t.pump.open()
 	if c.runner.Judge != nil {
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	}
@@ -90,38 +55,27 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 	if c.runner.TerminalInput || traits.ShowsWork {
 		t.errors.chatter = []byte(plan.Chatter)
 	}
-	if follower.SubAgents != nil && c.runner.Ceilings.Agents > 0 {
-		t.follower.Look = func() (info agent.LineInfo, ok bool) { t.checkRunaway(info); return info, false }
-		t.lookEvery = agentsInterval
+	if follower.SubAgents != nil && ceilings.Agents > 0 {
+		t.follower.Look = func() (info agent.LineInfo, ok bool) {
+			if n := follower.SubAgents(); n > ceilings.Agents {
+				t.stop(tooManyAgents(c.command.name(), n, ceilings.Agents))
+			}
+			return info, false
+		}
+		t.look.every = agentsInterval
 	}
 	if follower.StderrLine != nil {
-		t.beside = &stderrReader{log: t, begins: follower.StderrBegins, to: stderr}
+		t.beside = &stderrReader{line: t.stderrLine, begins: follower.StderrBegins, to: stderr}
 		stderr = t.beside
 	}
 	return t, stderr
-}
-
-// spool is where a long line goes that begins there in the stream. What is plain is held in any case.
-func (t *eventLog) spool(from int64) agent.Spool {
-	if t.plain {
-		return &section{of: t.held, from: from}
-	}
-	o := t.call.newOutput()
-	o.spare = math.MaxInt
-	return o
 }
 
 // Write implements [io.Writer].
 func (t *eventLog) Write(p []byte) (int, error) {
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	switch {
-	case t.direct:
-		t.write(p)
-	case t.plain:
-		t.hold(t.held, p)
-	}
-	t.lines.Write(p)
+	t.take(p)
 	if t.capture != nil {
 		t.capture.Write(p)
 	}
@@ -131,8 +85,9 @@ func (t *eventLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *eventLog) line(line agent.Line) {
-	info := t.follower.Line(line)
+// line acts on what a line says. after says that it comes after the result.
+func (t *eventLog) line(line agent.Line) (info agent.LineInfo, after bool) {
+	info = t.follower.Line(line)
 	if !info.Foreign { // of the CLI that says nothing: not even that it works on after its result
 		if line.Long != nil {
 			for i := range info.Calls {
@@ -145,88 +100,26 @@ func (t *eventLog) line(line agent.Line) {
 		}
 	}
 	t.call.line(t.attempt, line)
-	switch {
-	case t.direct || t.plain || info.Show == agent.Drop: // Write has seen to it, or it is not for the caller
-	case t.form != agent.Stream || t.live == nil:
-		if info.Foreign {
-			t.foreign(line)
-		}
-	case t.flowing && info.Show == agent.Pass && !(info.Delivered && t.call.checks()): // a result counts only if it passes
-		t.flush(t.held)
-		line.WriteTo(writerFunc(t.pass))
-	default:
-		line.WriteTo(writerFunc(func(p []byte) (int, error) { return t.hold(t.held, p) }))
-		if info.Answered && info.Show == agent.Pass && !(info.Delivered && t.call.checks()) {
-			t.flowing = true
-			t.flush(t.held)
-		}
-	}
-	switch {
-	case line.Long == nil:
-	case line.Long.Kept():
-		t.long = append(t.long, line.Long)
-	default:
-		line.Long.Close()
-	}
+	return info, t.hasDelivered()
 }
 
-// foreign keeps what is no event: it stands before the answer, or after it.
-func (t *eventLog) foreign(line agent.Line) {
-	to := t.held
-	if t.hasDelivered() {
-		to = t.trailing
+// stderrLine acts on what a line on stderr says, and returns what is to become of the line.
+func (t *eventLog) stderrLine(line []byte) agent.Show {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	info, known := t.follower.StderrLine(line)
+	if known && !t.closed {
+		t.act(info)
 	}
-	line.WriteTo(writerFunc(func(p []byte) (int, error) { return t.hold(to, p) }))
+	return info.Show
 }
 
-// hold keeps what the caller may yet see. If the disk is full it cannot be taken back any more, and is passed on.
-func (t *eventLog) hold(to *Output, p []byte) (int, error) {
-	if n, err := to.Write(p); err != nil {
-		t.flush(to)
-		t.write(p[n:])
-	}
-	return len(p), nil
-}
-
-// flush passes on what was held, which then is held no more.
-func (t *eventLog) flush(held *Output) {
-	if held.Size() > 0 && t.live != nil {
-		t.show(held)
-		held.Reset()
-	}
-}
-
-// show passes on what was held.
-func (t *eventLog) show(held *Output) {
-	if held.Size() == 0 {
-		return
-	}
-	t.shown = true
-	if _, err := io.CopyBuffer(t.live, held.Reader(), make([]byte, 64<<10)); err != nil {
-		t.lost()
-	}
-}
-
-// pass is write in the form of an [io.Writer]'s.
-func (t *eventLog) pass(p []byte) (int, error) {
-	t.write(p)
-	return len(p), nil
-}
-
-func (t *eventLog) write(raw []byte) {
-	if t.broken || t.live == nil || len(raw) == 0 {
-		return
-	}
-	t.shown = true
-	if _, err := t.live.Write(raw); err != nil {
-		t.lost()
-	}
-}
-
-// lost says that the output is not read any more. Some CLIs go on all the same, which costs money.
-func (t *eventLog) lost() {
-	t.broken = true
-	t.stop(nil)
+// start hands over the process.
+func (t *eventLog) start(p Process) {
+	t.reading.Lock()
+	t.lookLater(nil)
+	t.reading.Unlock()
+	t.running.start(p)
 }
 
 // end reads what has no end of its own.
@@ -236,11 +129,79 @@ func (t *eventLog) end() {
 	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	t.chargeLimitWait()
-	t.resumed(time.Now())
+	t.waited(t.change(func(p progress) (progress, actions) { return p.over(time.Now()) }))
 	t.lines.Close()
 	t.closed = true
-	if t.look != nil {
-		t.look.Stop()
-	}
+	t.look.stop()
 }
+
+func (t *eventLog) outcome(o *verdict.Outcome) { o.Stderr = t.errors.excerpt() }
+
+func (t *eventLog) judge(o verdict.Outcome, exited bool, now time.Time) verdict.Verdict {
+	if !exited {
+		o.ExitCode, o.Signal = 0, "" // that is our doing
+	}
+	return t.follower.Judge(o, now)
+}
+
+func (t *eventLog) excerpt() verdict.Excerpt { return t.capture.Excerpt() }
+
+func (t *eventLog) exitCode(code int) int {
+	if t.follower.ExitCode == nil {
+		return code
+	}
+	return t.follower.ExitCode(code)
+}
+
+// account is asked when the attempt was judged.
+func (t *eventLog) account() agent.Account {
+	if t.ended == nil {
+		a := t.follower.Account()
+		a.Model = cmp.Or(t.substitution.Used, a.Model)
+		t.ended = &a
+		if a.Quota != nil {
+			t.call.tellQuota(a.Quota)
+			t.call.report(agent.LineInfo{Delivered: true, Quota: a.Quota}, t.sessions.soFar(a.Priced()))
+		}
+	}
+	return *t.ended
+}
+
+// worked reports whether something may have been done. Text alone, without events, does not tell.
+func (t *eventLog) worked() bool { return t.account().Active || t.plain && t.form == agent.Text }
+
+func (t *eventLog) version() string { return t.account().Version }
+
+// deliver passes on what the caller asked for, once the attempt is known to count.
+func (t *eventLog) deliver() error {
+	render := t.follower.Render
+	if t.form == agent.Text && t.stoppedEarly() != nil && !t.hasDelivered() {
+		render = nil // it has nothing to say but that it was stopped
+	}
+	return t.pump.deliver(render)
+}
+
+func (t *eventLog) output() *Output {
+	if t.result == nil {
+		t.result = t.answer(t.follower.Answer())
+	}
+	return t.result
+}
+
+func (*eventLog) replace(string) {} // only what a caller has done can be found out afterwards
+
+func (t *eventLog) describe(e *journal.Entry, a *agent.Account) {
+	p := t.now()
+	e.FirstToken, e.InnerRetries = p.first.Seconds(), p.retries.count+a.Unseen
+	for _, one := range a.Tools.Totals {
+		e.Tools = append(e.Tools, journal.Tool{Name: one.Name, Count: one.Count, Time: milliseconds(one.Time)})
+	}
+	for _, call := range a.Tools.Calls {
+		e.ToolCalls = append(e.ToolCalls, journal.ToolCall{Name: call.Name, Start: milliseconds(call.Start.Sub(p.begun)), Time: milliseconds(call.Time)})
+	}
+	e.ToolsCut = a.Tools.Cut
+	e.ModelAsked = t.substitution.Asked
+}
+
+// milliseconds are seconds that are rounded to them.
+func milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e3) / 1e3 }

@@ -72,27 +72,16 @@ func (m *models) compare(use agent.ModelUse) *belaytype.ModelSubstitution {
 	return &belaytype.ModelSubstitution{Asked: asked, Used: use.Used}
 }
 
-// checkModel says that another model works than the one that was asked for, or stops the attempt before that works on if one is required.
-func (t *eventLog) checkModel(use agent.ModelUse) {
-	m := t.call.models
-	if use == t.modelUse {
-		return
+// note takes note of a model that works in place of another, and reports whether it is news.
+func (m *models) note(other *belaytype.ModelSubstitution) bool {
+	if m.told != nil && agent.SameModel(m.told.Used, other.Used) {
+		return false
 	}
-	t.modelUse = use
-	other := m.compare(use)
-	if other == nil || m.strict && t.substitution.Used != "" {
-		return
-	}
-	first := m.told == nil || !agent.SameModel(m.told.Used, other.Used)
-	if first {
-		m.told = other
-	}
-	t.substitution = *m.told
-	switch {
-	case m.strict:
-		t.stop(&earlyStop{verdict: verdict.Verdict{Class: verdict.WrongModel, Retryable: use.Overloaded, Rule: "require-model",
-			Evidence: message.OtherModel(t.call.command.name(), other.Asked, other.Used)}})
-	case first:
-		t.call.emit(*other)
-	}
+	m.told = other
+	return true
+}
+
+// otherModel is why an attempt is stopped in which another model works than the one that is required.
+func otherModel(name string, other *belaytype.ModelSubstitution, overloaded bool) *earlyStop {
+	return &earlyStop{verdict: verdict.Verdict{Class: verdict.WrongModel, Retryable: overloaded, Rule: "require-model", Evidence: message.OtherModel(name, other.Asked, other.Used)}}
 }

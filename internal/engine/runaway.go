@@ -2,10 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -28,33 +30,37 @@ func (r callRows) add(call agent.Call) int {
 	return times
 }
 
+// after are the rows after a line, and the first of its calls that was made once too often; the zero value if none was. With the end of a turn of a
+// conversation all rows end: its caller may ask for the same again.
+func (r callRows) after(set bounds, info agent.LineInfo) (rows callRows, repeated callRow) {
+	if rows = maps.Clone(r); rows == nil || info.TurnOver {
+		rows = callRows{}
+	}
+	for _, c := range info.Calls {
+		if n := rows.add(c); n >= max(2, set.repeats) && c.Key != 0 && repeated.times == 0 {
+			repeated = rows[c.Thread]
+		}
+	}
+	return rows, repeated
+}
+
 // maxCallShown is how much of a call is shown, in columns.
 const maxCallShown = 120
 
-// checkRunaway stops an attempt in which more sub-agents work at once than may, or that has made a call once too often. With the end of a turn of a
-// conversation all rows end: its caller may ask for the same again.
-func (t *eventLog) checkRunaway(told agent.LineInfo) {
-	name, most, limit := t.call.command.name(), t.call.runner.Ceilings.Agents, t.call.runner.Ceilings.Repeats
-	if most > 0 && t.follower.SubAgents != nil {
-		told.SubAgents = t.follower.SubAgents()
-	}
-	if n := told.SubAgents; most > 0 && n > most {
-		t.stop(ceiling(verdict.Runaway, "max-agents",
-			fmt.Sprintf("%s had %d sub-agents at a time (limit %d) and was terminated", name, n, most),
-			fmt.Sprintf("You were stopped because %d sub-agents of yours worked at a time, and at most %d may. "+
-				"Start fewer, and wait until they are done before you start others.", n, most)))
-	}
-	if told.TurnOver {
-		clear(t.rows)
-	}
-	for _, c := range told.Calls {
-		if n := t.rows.add(c); limit > 0 && n >= max(2, limit) && c.Key != 0 {
-			call := strings.TrimSpace(c.Tool + " " + t.call.secrets.Text(c.Argument))
-			call = printable.CutEnd(printable.Line(call), maxCallShown, "…")
-			t.stop(ceiling(verdict.Runaway, "max-repeats",
-				fmt.Sprintf("%s made the same call %d times in a row (limit %d) and was terminated: %s", name, n, limit, call),
-				fmt.Sprintf("You were stopped because you made the same tool call %d times in a row: %s. "+
-					"Do not repeat it. Try another way, or say what keeps you from going on.", n, call)))
-		}
-	}
+// tooManyAgents is why an attempt is stopped in which n sub-agents work at a time, where at most that many may.
+func tooManyAgents(name string, n, most int) *earlyStop {
+	return ceiling(verdict.Runaway, "max-agents",
+		fmt.Sprintf("%s had %d sub-agents at a time (limit %d) and was terminated", name, n, most),
+		fmt.Sprintf("You were stopped because %d sub-agents of yours worked at a time, and at most %d may. "+
+			"Start fewer, and wait until they are done before you start others.", n, most))
+}
+
+// tooManyRepeats is why an attempt is stopped that has made a call as often as the row says.
+func tooManyRepeats(name string, r callRow, limit int, secrets *redact.Known) *earlyStop {
+	call := strings.TrimSpace(r.call.Tool + " " + secrets.Text(r.call.Argument))
+	call = printable.CutEnd(printable.Line(call), maxCallShown, "…")
+	return ceiling(verdict.Runaway, "max-repeats",
+		fmt.Sprintf("%s made the same call %d times in a row (limit %d) and was terminated: %s", name, r.times, limit, call),
+		fmt.Sprintf("You were stopped because you made the same tool call %d times in a row: %s. "+
+			"Do not repeat it. Try another way, or say what keeps you from going on.", r.times, call))
 }

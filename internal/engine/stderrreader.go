@@ -13,8 +13,8 @@ const maxStderrLine = 64 << 10
 // stderrReader lets the follower read a standard error line by line, and passes on what is the caller's: all of it, unless
 // the follower takes lines out.
 type stderrReader struct {
-	log    *eventLog
-	begins func([]byte) bool // says which lines may be taken out; nil if none is
+	line   func([]byte) agent.Show // acts on what a line says, and returns what is to become of it
+	begins func([]byte) bool       // says which lines may be taken out; nil if none is
 	to     io.Writer
 	held   []byte // the line so far; of one that may be taken out, nothing has been passed on
 	passes bool   // the rest of the line is the caller's
@@ -51,7 +51,7 @@ func (r *stderrReader) Write(p []byte) (int, error) {
 func (r *stderrReader) read(piece []byte) {
 	r.held = append(r.held, piece[:min(len(piece), maxStderrLine-len(r.held))]...)
 	if piece[len(piece)-1] == '\n' {
-		r.log.stderrLine(bytes.TrimRight(r.held, "\r\n"))
+		r.line(bytes.TrimRight(r.held, "\r\n"))
 		r.held = r.held[:0]
 	}
 }
@@ -66,7 +66,7 @@ func (r *stderrReader) take(piece []byte) (own []byte) {
 		case !r.begins(line):
 			own, r.passes = bytes.Clone(r.held), true
 		case ends || len(r.held) > maxStderrLine:
-			if r.log.stderrLine(line) == agent.Pass {
+			if r.line(line) == agent.Pass {
 				own, r.passes = bytes.Clone(r.held), true
 			} else {
 				r.drops = true
@@ -90,15 +90,4 @@ func (r *stderrReader) close() {
 		r.to.Write(r.held)
 		r.held = nil
 	}
-}
-
-// stderrLine acts on what a line on stderr says, and returns what is to become of the line.
-func (t *eventLog) stderrLine(line []byte) agent.Show {
-	t.reading.Lock()
-	defer t.reading.Unlock()
-	info, known := t.follower.StderrLine(line)
-	if known && !t.closed {
-		t.act(info)
-	}
-	return info.Show
 }

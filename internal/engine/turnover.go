@@ -19,7 +19,7 @@ type talkTurn struct {
 }
 
 // told reports whether the gate knows all that came of the conversation so far.
-func (t *talkTurn) told() bool { return t.number > 0 && t.begun.IsZero() }
+func (t talkTurn) told() bool { return t.number > 0 && t.begun.IsZero() }
 
 // turnReport is what there is to say of a turn that has ended.
 type turnReport struct {
@@ -34,30 +34,23 @@ type turnReport struct {
 	tools    []journal.Tool
 }
 
-// turnOver tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
-func (t *eventLog) turnOver() {
-	if t.follower.JudgeTurn == nil {
-		return
-	}
-	now, before := time.Now(), t.turn
-	r := turnReport{number: before.number + 1, verdict: t.follower.JudgeTurn(now)}
-	t.ad.duringTalk(r.verdict, t.call.command.name())
-	a := t.follower.Account()
-	r.status, r.model, r.usage = a.Status, a.Model, less(a.Priced(), before.before)
-	r.requests, r.inner = a.Requests-before.requests, t.inner-before.inner
-	after := talkTurn{number: r.number, before: a.Priced().Rounded(), requests: a.Requests, inner: t.inner, tools: map[string]agent.ToolTotal{}}
+// over says what there is to say of the turn, which has ended with that account, and what the next one begins with. inner is how often the CLI has tried
+// again by itself so far.
+func (t talkTurn) over(a agent.Account, v verdict.Verdict, inner int, now time.Time) (next talkTurn, r turnReport) {
+	r = turnReport{number: t.number + 1, verdict: v, status: a.Status, model: a.Model, usage: less(a.Priced(), t.before),
+		requests: a.Requests - t.requests, inner: inner - t.inner}
+	next = talkTurn{number: r.number, before: a.Priced().Rounded(), requests: a.Requests, inner: inner, tools: map[string]agent.ToolTotal{}}
 	for _, one := range a.Tools.Totals {
-		after.tools[one.Name] = one
-		was := before.tools[one.Name]
+		next.tools[one.Name] = one
+		was := t.tools[one.Name]
 		if n := one.Count - was.Count; n > 0 {
 			r.tools = append(r.tools, journal.Tool{Name: one.Name, Count: n, Time: milliseconds(one.Time - was.Time)})
 		}
 	}
-	if !before.begun.IsZero() {
-		r.took = now.Sub(before.begun)
+	if !t.begun.IsZero() {
+		r.took = now.Sub(t.begun)
 	}
-	t.turn = after
-	t.call.turnOver(r)
+	return next, r
 }
 
 // less is what was used since a part of it was.
