@@ -1,8 +1,7 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
+	"github.com/belay-run/belay/internal/mcp/wire"
 )
 
 // batches says whether the client and the server may send arrays of messages: two versions of the protocol had them.
@@ -13,15 +12,15 @@ func (c *core) batches() bool {
 
 // clientBatch takes an array of messages apart. The server gets them one by one, and so does the client its answers:
 // each of them may have to wait, to be repeated or to be answered by us.
-func (c *core) clientBatch(m *message) {
-	elements, ok := split(m)
+func (c *core) clientBatch(m *wire.Message) {
+	elements, ok := m.Split()
 	if !ok || len(elements) == 0 || !c.batches() {
 		c.reject(nil, codeInvalid, "this version of the protocol has no batches")
 		return
 	}
 	for _, line := range elements {
-		one := parse(line)
-		if one.env.batch {
+		one := wire.Parse(line)
+		if one.Batch {
 			c.reject(nil, codeInvalid, "a batch cannot contain a batch")
 			continue
 		}
@@ -30,12 +29,12 @@ func (c *core) clientBatch(m *message) {
 }
 
 // serverBatch takes an array of the server apart, if that is what it is.
-func (c *core) serverBatch(m *message) {
-	elements, ok := split(m)
-	var all []message
+func (c *core) serverBatch(m *wire.Message) {
+	elements, ok := m.Split()
+	var all []wire.Message
 	for _, line := range elements {
-		one := parse(line)
-		ok = ok && one.env.valid
+		one := wire.Parse(line)
+		ok = ok && one.Valid
 		all = append(all, one)
 	}
 	if !ok || len(all) == 0 {
@@ -45,17 +44,4 @@ func (c *core) serverBatch(m *message) {
 	for i := range all {
 		c.fromServer(c.generation, &all[i])
 	}
-}
-
-// split returns the elements of an array, each on one line as it stands there.
-func split(m *message) ([][]byte, bool) {
-	var elements []json.RawMessage
-	if json.Unmarshal(m.bytes(), &elements) != nil {
-		return nil, false
-	}
-	lines := make([][]byte, len(elements))
-	for i, e := range elements {
-		lines[i] = bytes.TrimSpace(e)
-	}
-	return lines, true
 }

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"strconv"
 	"time"
 
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -19,7 +21,7 @@ type call struct {
 	resume bool // it goes on with an earlier one
 
 	line []byte // as the client wrote it, if it may have to be sent (again)
-	idAt span
+	idAt wire.Span
 
 	args     []byte // of a tool, to hash them if it fails; nil if they are too large
 	argsSize int
@@ -40,7 +42,7 @@ type call struct {
 	generation int       // of the server that has it
 	lost       *incident // how it was lost the last time, if it was and is sent again
 
-	reply func(*message) // for ours; nil if the server died or did not answer
+	reply func(*wire.Message) // for ours; nil if the server died or did not answer
 }
 
 // ask is a request of the server to the client.
@@ -50,21 +52,21 @@ type ask struct {
 	generation int
 }
 
-func (c *core) newCall(m *message) *call {
-	e := &m.env
-	k := &call{id: string(e.id), method: string(e.method), token: string(e.token), modern: e.modern, resume: e.resumed, idAt: e.idAt,
-		firstPage: !e.cursor}
+func (c *core) newCall(m *wire.Message) *call {
+	e := &m.Envelope
+	k := &call{id: string(e.ID), method: string(e.Method), token: string(e.Token), modern: e.Modern, resume: e.Resumed, idAt: e.IDAt,
+		firstPage: !e.Cursor}
 	k.wire = k.id
 	switch k.method {
 	case "tools/call":
-		k.tool = string(e.name)
-		if k.argsSize = e.argsAt.to - e.argsAt.from; k.argsSize > 0 && k.argsSize <= maxHashed {
-			k.args = m.appendTo(nil, e.argsAt)
+		k.tool = string(e.Name)
+		if k.argsSize = e.ArgsAt.To - e.ArgsAt.From; k.argsSize > 0 && k.argsSize <= maxHashed {
+			k.args = m.AppendTo(nil, e.ArgsAt)
 		}
 		k.limit = c.opt.limitOf(k.tool)
 	case "subscriptions/listen":
 		k.listens = true
-		k.line = m.bytes()
+		k.line = m.Bytes()
 	case "initialize", "server/discover":
 		k.limit = c.opt.startTimeout()
 	default:
@@ -97,7 +99,7 @@ func (k *call) addressed(line []byte) [][]byte {
 	if k.wire == k.id {
 		return [][]byte{line}
 	}
-	return [][]byte{line[:k.idAt.from], []byte(k.wire), line[k.idAt.to:]}
+	return [][]byte{line[:k.idAt.From], []byte(k.wire), line[k.idAt.To:]}
 }
 
 // forget removes a call from the tables.
@@ -110,7 +112,7 @@ func (c *core) forget(k *call) {
 }
 
 // askServer sends a request of our own.
-func (c *core) askServer(kind string, limit time.Duration, parts func(id string) [][]byte, reply func(*message)) {
+func (c *core) askServer(kind string, limit time.Duration, parts func(id string) [][]byte, reply func(*wire.Message)) {
 	id := ""
 	for id == "" || c.calls[id] != nil {
 		c.own++
@@ -252,7 +254,7 @@ func (c *core) pingServer(now time.Time) {
 	c.arm(now.Add(c.opt.hang()))
 	c.askServer("ping", 0, func(id string) [][]byte {
 		return [][]byte{[]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)}
-	}, func(*message) {})
+	}, func(*wire.Message) {})
 }
 
 // hung ends a server that gives no sign of life.
@@ -290,3 +292,6 @@ func earlier(a, b time.Time) time.Time {
 	}
 	return b
 }
+
+// ownID is an id that we make.
+func ownID(kind string, n int) string { return `"belay-` + kind + `-` + strconv.Itoa(n) + `"` }

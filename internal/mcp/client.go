@@ -1,31 +1,32 @@
 package mcp
 
 import (
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
 // fromClient takes a line of the client.
-func (c *core) fromClient(m *message) {
-	e := &m.env
+func (c *core) fromClient(m *wire.Message) {
+	e := &m.Envelope
 	switch {
-	case m.over && e.isRequest():
-		c.reject(e.id, codeTooLarge, messages.RequestTooLarge(m.size, c.opt.maxLine()))
-	case m.over:
-		c.record(incident{event: "oversize", text: "a message from the client was too large", method: string(e.method)})
-	case m.blank():
-	case !e.json:
+	case m.TooLarge && e.IsRequest():
+		c.reject(e.ID, codeTooLarge, messages.RequestTooLarge(m.Size, c.opt.maxLine()))
+	case m.TooLarge:
+		c.record(incident{event: "oversize", text: "a message from the client was too large", method: string(e.Method)})
+	case m.Blank():
+	case !e.JSON:
 		c.reject(nil, codeParse, "this is not JSON")
-	case e.batch:
+	case e.Batch:
 		c.clientBatch(m)
-	case e.isRequest():
+	case e.IsRequest():
 		c.request(m)
-	case e.isNotice():
+	case e.IsNotice():
 		c.clientNotification(m)
-	case e.isResponse():
+	case e.IsResponse():
 		c.clientAnswer(m)
 	default:
-		c.reject(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+		c.reject(e.ID, codeInvalid, "this is not a JSON-RPC 2.0 message")
 	}
 }
 
@@ -38,10 +39,10 @@ func (c *core) reject(id []byte, code int, text string) {
 }
 
 // request takes a request of the client.
-func (c *core) request(m *message) {
-	e := &m.env
-	if c.calls[string(e.id)] != nil {
-		c.reject(e.id, codeInvalid, "another request with this id is still running")
+func (c *core) request(m *wire.Message) {
+	e := &m.Envelope
+	if c.calls[string(e.ID)] != nil {
+		c.reject(e.ID, codeInvalid, "another request with this id is still running")
 		return
 	}
 	k := c.newCall(m)
@@ -52,19 +53,19 @@ func (c *core) request(m *message) {
 	if c.troubled && !c.admit(k) {
 		return
 	}
-	if c.safe(k) && m.size <= maxKept {
-		k.line = m.bytes()
+	if c.safe(k) && m.Size <= maxKept {
+		k.line = m.Bytes()
 	}
-	c.send(k, m.parts...)
+	c.send(k, m.Parts...)
 }
 
 // clientNotification takes a notification of the client.
-func (c *core) clientNotification(m *message) {
-	e := &m.env
-	parts := m.parts
-	switch string(e.method) {
+func (c *core) clientNotification(m *wire.Message) {
+	e := &m.Envelope
+	parts := m.Parts
+	switch string(e.Method) {
 	case "notifications/cancelled":
-		k := c.find(string(e.request))
+		k := c.find(string(e.Request))
 		if k == nil {
 			return // it has been answered; the server must not get the cancellation
 		}
@@ -80,19 +81,19 @@ func (c *core) clientNotification(m *message) {
 			c.forget(k)
 		}
 		if k.wire != k.id {
-			parts = m.splice(e.requestAt, []byte(k.wire))
+			parts = m.Splice(e.RequestAt, []byte(k.wire))
 		}
 	case "notifications/initialized":
-		c.session.initialized = m.bytes()
+		c.session.initialized = m.Bytes()
 	}
 	switch {
 	case c.phase == ready:
 		c.out.toServer(parts...)
-	case string(e.method) == "notifications/initialized", string(e.method) == "notifications/cancelled":
+	case string(e.Method) == "notifications/initialized", string(e.Method) == "notifications/cancelled":
 		// A new server gets this with the rest of the session; one that has ended need not cancel anything.
-	case len(c.queue) < maxQueue && c.queued+m.size <= maxQueued:
-		c.queued += m.size
-		c.queue = append(c.queue, waiting{line: m.bytes()})
+	case len(c.queue) < maxQueue && c.queued+m.Size <= maxQueued:
+		c.queued += m.Size
+		c.queue = append(c.queue, waiting{line: m.Bytes()})
 	}
 }
 
@@ -110,8 +111,8 @@ func (c *core) find(id string) *call {
 }
 
 // clientAnswer takes the answer to a request of the server. One for a server that has ended is dropped.
-func (c *core) clientAnswer(m *message) {
-	id := string(m.env.id)
+func (c *core) clientAnswer(m *wire.Message) {
+	id := string(m.ID)
 	a, ok := c.asks[id]
 	delete(c.asks, id)
 	if !ok || a.generation != c.generation || c.phase == down {
@@ -119,8 +120,8 @@ func (c *core) clientAnswer(m *message) {
 	}
 	c.extend()
 	if a.id == id {
-		c.out.toServer(m.parts...)
+		c.out.toServer(m.Parts...)
 		return
 	}
-	c.out.toServer(m.splice(m.env.idAt, []byte(a.id))...)
+	c.out.toServer(m.Splice(m.IDAt, []byte(a.id))...)
 }

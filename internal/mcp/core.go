@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -59,11 +60,11 @@ type outlets interface {
 	// toClient and toServer send one line. They do not copy borrowed parts.
 	toClient(parts ...[]byte)
 	toServer(parts ...[]byte)
-	divert(m *message)    // what does not belong on stdout
-	start(generation int) // answered by started or died
-	stop(generation int)  // answered by died
-	closeInput()          // the server is to end by itself, and in time; answered by died
-	wake(at time.Time)    // answered by tick
+	divert(m *wire.Message) // what does not belong on stdout
+	start(generation int)   // answered by started or died
+	stop(generation int)    // answered by died
+	closeInput()            // the server is to end by itself, and in time; answered by died
+	wake(at time.Time)      // answered by tick
 	record(r incident)
 	done() // nothing is left to do
 }
@@ -127,18 +128,18 @@ func (c *core) send(k *call, parts ...[]byte) {
 }
 
 // wait keeps a call until there is a server for it.
-func (c *core) wait(k *call, m *message) {
+func (c *core) wait(k *call, m *wire.Message) {
 	if c.last != nil {
 		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not restarted (--no-restart). Start a new session",
 			incident{class: verdict.Crash, death: c.last})
 		return
 	}
-	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
+	if len(c.queue) >= maxQueue || c.queued+m.Size > maxQueued {
 		text := "too many calls are waiting for the server to come back"
 		c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Crash})
 		return
 	}
-	k.line = m.bytes()
+	k.line = m.Bytes()
 	c.enqueue(k)
 	if c.phase == down && c.restartAt.IsZero() {
 		c.start()

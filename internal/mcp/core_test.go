@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/mcp/wire"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -33,13 +34,13 @@ func (w *workbench) toClient(parts ...[]byte) {
 func (w *workbench) toServer(parts ...[]byte) {
 	w.server = append(w.server, string(bytes.Join(parts, nil)))
 }
-func (w *workbench) divert(m *message) { w.diverted = append(w.diverted, string(m.bytes())) }
-func (w *workbench) start(g int)       { w.starts = append(w.starts, g) }
-func (w *workbench) stop(int)          { w.stops++ }
-func (w *workbench) closeInput()       { w.inputClosed = true }
-func (w *workbench) done()             { w.over = true }
-func (w *workbench) wake(t time.Time)  { w.at = t }
-func (w *workbench) record(r incident) { w.incidents = append(w.incidents, r) }
+func (w *workbench) divert(m *wire.Message) { w.diverted = append(w.diverted, string(m.Bytes())) }
+func (w *workbench) start(g int)            { w.starts = append(w.starts, g) }
+func (w *workbench) stop(int)               { w.stops++ }
+func (w *workbench) closeInput()            { w.inputClosed = true }
+func (w *workbench) done()                  { w.over = true }
+func (w *workbench) wake(t time.Time)       { w.at = t }
+func (w *workbench) record(r incident)      { w.incidents = append(w.incidents, r) }
 
 // in runs a test in fake time with a core whose first server runs.
 func in(t *testing.T, opt Options, test func(w *workbench)) {
@@ -82,12 +83,12 @@ func (w *workbench) serve() {
 }
 
 func (w *workbench) says(format string, args ...any) {
-	m := parse(fmt.Appendf(nil, format, args...))
+	m := wire.Parse(fmt.Appendf(nil, format, args...))
 	w.fromClient(&m)
 }
 
 func (w *workbench) answers(format string, args ...any) {
-	m := parse(fmt.Appendf(nil, format, args...))
+	m := wire.Parse(fmt.Appendf(nil, format, args...))
 	w.fromServer(w.generation, &m)
 }
 
@@ -169,7 +170,7 @@ func TestCore_HandshakeIsRepeated(t *testing.T) {
 		if strings.Contains(first, "tools/call") {
 			t.Error("the call did not wait")
 		}
-		id := parse([]byte(first)).env.id
+		id := wire.Parse([]byte(first)).Envelope.ID
 		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, id)
 		second := w.sent()
 		w.has("second", second, initialized, `"level":"info"`, `"uri":"b"`)
@@ -177,7 +178,7 @@ func TestCore_HandshakeIsRepeated(t *testing.T) {
 			t.Error(second)
 		}
 		for _, line := range strings.Split(second, "\n")[1:] {
-			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, parse([]byte(line)).env.id)
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, wire.Parse([]byte(line)).Envelope.ID)
 		}
 		w.has("third", w.sent(), call1("20", "add"))
 		w.want("client", w.got(), "")
@@ -189,7 +190,7 @@ func TestCore_AnotherVersionIsAnotherServer(t *testing.T) {
 		w.handshake()
 		w.crash()
 		w.pass(100 * time.Millisecond)
-		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05"}}`, parse([]byte(w.sent())).env.id)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05"}}`, wire.Parse([]byte(w.sent())).Envelope.ID)
 		if w.stops != 1 {
 			t.Error("it was kept")
 		}
@@ -218,7 +219,7 @@ func TestCore_CrashAnswersOrRepeats(t *testing.T) {
 			}
 			w.want(tool, answer, "")
 			w.pass(100 * time.Millisecond)
-			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, wire.Parse([]byte(w.server[len(w.server)-1])).Envelope.ID)
 			w.pass(time.Second)
 			retried := ""
 			for _, line := range w.server {
@@ -226,7 +227,7 @@ func TestCore_CrashAnswersOrRepeats(t *testing.T) {
 					retried = line
 				}
 			}
-			id := parse([]byte(retried)).env.id
+			id := wire.Parse([]byte(retried)).Envelope.ID
 			w.want("retried", strings.Replace(retried, string(id), "7", 1), call1("7", tool))
 			if tool == "set" { // what the client cancels is cancelled under the id that the server knows
 				w.sent()
@@ -388,7 +389,7 @@ func TestCore_Hung(t *testing.T) {
 		w.crash()
 		w.want("nothing was lost", w.got(), "")
 		w.pass(100 * time.Millisecond)
-		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, wire.Parse([]byte(w.server[len(w.server)-1])).Envelope.ID)
 		w.has("the new server gets it", w.sent(), call1("3", "add"))
 	})
 }
@@ -441,11 +442,11 @@ func TestCore_ServerRequests(t *testing.T) {
 		w.crash()
 		w.has("taken back", w.got(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,`)
 		w.pass(100 * time.Millisecond)
-		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, wire.Parse([]byte(w.server[len(w.server)-1])).Envelope.ID)
 		w.sent()
 		w.answers("%s", ask)
 		again := w.got()
-		id := string(parse([]byte(again)).env.id)
+		id := string(wire.Parse([]byte(again)).Envelope.ID)
 		if id == "1" {
 			t.Error("the ids of two servers are not kept apart")
 		}
@@ -480,7 +481,7 @@ func TestCore_Modern(t *testing.T) {
 		w.want("listens again", sent[0], listen)
 		w.answers("%s", ack)
 		w.want("the client knows", w.got(), "")
-		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`, parse([]byte(sent[1])).env.id)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`, wire.Parse([]byte(sent[1])).Envelope.ID)
 		w.want("announcement", w.got(), `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}}`)
 		w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		w.crash()
@@ -625,7 +626,7 @@ func TestCore_BreakerCountsCalls(t *testing.T) {
 		}},
 		"HangOn": {"add", verdict.Timeout, func(w *workbench) { // it answers the ping, and no call
 			w.pass(30 * time.Second)
-			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, wire.Parse([]byte(w.server[len(w.server)-1])).Envelope.ID)
 		}},
 		"NoStart": {"add", verdict.Crash, func(w *workbench) {
 			for w.busy() {
@@ -791,8 +792,8 @@ func FuzzCore(f *testing.F) {
 					next++
 				case 4, 5: // the server answers what it was sent last
 					if n := len(w.server); n > 0 {
-						if e := parse([]byte(w.server[n-1])).env; e.id != nil {
-							w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`, e.id)
+						if e := wire.Parse([]byte(w.server[n-1])).Envelope; e.ID != nil {
+							w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`, e.ID)
 						}
 						w.server = w.server[:n-1]
 					}
@@ -820,8 +821,8 @@ func FuzzCore(f *testing.F) {
 			w.died(w.generation, death{})
 			answered := map[string]int{}
 			for _, line := range w.client {
-				if e := parse([]byte(line)).env; e.isResponse() {
-					answered[string(e.id)]++
+				if e := wire.Parse([]byte(line)).Envelope; e.IsResponse() {
+					answered[string(e.ID)]++
 				}
 			}
 			for id := range asked {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
@@ -99,12 +100,12 @@ func (k *call) input() digest {
 }
 
 // refusal is what a server has answered a call with, if that is an error; ok is false if it is a result.
-func refusal(k *call, m *message) (r incident, ok bool) {
+func refusal(k *call, m *wire.Message) (r incident, ok bool) {
 	switch {
-	case m.env.failed:
+	case m.Failed:
 		r.code, r.text = errorOf(m)
 		r.class = classOf(r.code)
-	case m.env.bad && k.method == "tools/call":
+	case m.Bad && k.method == "tools/call":
 		r.class, r.text = verdict.Unknown, toolErrorOf(m)
 	default:
 		return r, false
@@ -134,7 +135,7 @@ const (
 )
 
 // errorOf reads a JSON-RPC error.
-func errorOf(m *message) (code int, text string) {
+func errorOf(m *wire.Message) (code int, text string) {
 	var answer struct {
 		Error struct {
 			Code    int    `json:"code"`
@@ -142,13 +143,13 @@ func errorOf(m *message) (code int, text string) {
 		} `json:"error"`
 	}
 	if !readAnswer(m, &answer) {
-		return 0, messages.ErrorOfSize(m.size)
+		return 0, messages.ErrorOfSize(m.Size)
 	}
 	return answer.Error.Code, orText(answer.Error.Message, messages.ErrorWithoutMessage())
 }
 
 // toolErrorOf reads what a tool says of its failure.
-func toolErrorOf(m *message) string {
+func toolErrorOf(m *wire.Message) string {
 	var answer struct {
 		Result struct {
 			Content []struct {
@@ -157,7 +158,7 @@ func toolErrorOf(m *message) string {
 		} `json:"result"`
 	}
 	if !readAnswer(m, &answer) {
-		return messages.ErrorOfSize(m.size)
+		return messages.ErrorOfSize(m.Size)
 	}
 	var texts []string
 	for _, c := range answer.Result.Content {
@@ -167,11 +168,11 @@ func toolErrorOf(m *message) string {
 }
 
 // readAnswer reads a line into a struct. What is of another type than expected stays empty.
-func readAnswer(m *message, into any) bool {
-	if m.size > maxRead {
+func readAnswer(m *wire.Message, into any) bool {
+	if m.Size > maxRead {
 		return false
 	}
-	json.Unmarshal(m.bytes(), into)
+	json.Unmarshal(m.Bytes(), into)
 	return true
 }
 

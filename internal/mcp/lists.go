@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/belay-run/belay/internal/mcp/wire"
 )
 
 // listKind is how a client is told that a list has changed, and what says that it wants to be told.
@@ -22,11 +24,11 @@ var listKinds = map[string]listKind{
 func (c *core) compareLists() {
 	for _, method := range slices.Sorted(maps.Keys(c.session.lists)) {
 		seen := c.session.lists[method]
-		c.askServer("list", c.opt.limitOf(""), seen.request.as, func(m *message) {
-			if m == nil || !m.env.result {
+		c.askServer("list", c.opt.limitOf(""), seen.request.as, func(m *wire.Message) {
+			if m == nil || !m.Result {
 				return
 			}
-			page := readPage(m.bytes())
+			page := readPage(m.Bytes())
 			if digest := page.digest(); digest != seen.digest {
 				seen.digest = digest
 				if method == "tools/list" {
@@ -66,30 +68,25 @@ func (c *core) announce(method string) {
 func offerListChanges(line []byte) []byte {
 	edited := line
 	for _, kind := range []string{"tools", "prompts", "resources"} {
-		at, ok := locate(edited, "result", "capabilities", kind)
-		if !ok || edited[at.from] != '{' {
+		at, ok := wire.Locate(edited, "result", "capabilities", kind)
+		if !ok || edited[at.From] != '{' {
 			continue
 		}
-		was, there := locate(edited, "result", "capabilities", kind, "listChanged")
+		was, there := wire.Locate(edited, "result", "capabilities", kind, "listChanged")
 		switch {
-		case there && string(edited[was.from:was.to]) == "true":
+		case there && string(edited[was.From:was.To]) == "true":
 		case there:
-			edited = replace(edited, was, "true")
+			edited = was.Replace(edited, "true")
 		default:
 			text := `"listChanged":true`
-			if _, empty := firstIn(edited, at); !empty {
+			if _, empty := wire.FirstIn(edited, at); !empty {
 				text += ","
 			}
-			edited = replace(edited, span{at.from + 1, at.from + 1}, text)
+			edited = wire.Span{From: at.From + 1, To: at.From + 1}.Replace(edited, text)
 		}
 	}
 	if len(edited) == len(line) {
 		return nil
 	}
 	return edited
-}
-
-func replace(line []byte, at span, text string) []byte {
-	out := make([]byte, 0, len(line)+len(text))
-	return append(append(append(out, line[:at.from]...), text...), line[at.to:]...)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -122,7 +123,7 @@ func (p *Proxy) tick() { p.do(p.core.tick) }
 
 // readClient carries the client's lines.
 func (p *Proxy) readClient() {
-	lines := splitter{max: p.opt.maxLine(), take: func(m *message) {
+	lines := wire.Splitter{Max: p.opt.maxLine(), Take: func(m *wire.Message) {
 		p.mu.Lock()
 		p.core.fromClient(m)
 		p.mu.Unlock()
@@ -132,7 +133,7 @@ func (p *Proxy) readClient() {
 		n, err := p.opt.Stdin.Read(buf)
 		lines.Write(buf[:n])
 		if err != nil {
-			lines.flush()
+			lines.Flush()
 		}
 		var server server
 		p.do(func() { server = p.server }) // which writes what has been put for the server, before the borrowed bytes in it are reused
@@ -176,9 +177,9 @@ func (p *Proxy) toServer(parts ...[]byte) {
 	}
 }
 
-func (p *Proxy) divert(m *message) {
+func (p *Proxy) divert(m *wire.Message) {
 	if p.opt.Stderr != nil {
-		p.opt.Stderr.Write(append(m.bytes(), '\n'))
+		p.opt.Stderr.Write(append(m.Bytes(), '\n'))
 	}
 }
 

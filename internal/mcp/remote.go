@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belay-run/belay/internal/mcp/wire"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -66,7 +67,7 @@ type End struct {
 // Inbox takes the messages of one stream, in as many pieces as they come in. Line ends inside a message must have been taken
 // out: they are what ends a message on stdio.
 type Inbox struct {
-	lines splitter
+	lines wire.Splitter
 	proxy *Proxy
 }
 
@@ -111,7 +112,7 @@ func (s *peer) Opened() { s.proxy.do(func() { s.proxy.core.started(s.generation,
 
 func (s *peer) Inbox() *Inbox {
 	p := s.proxy
-	return &Inbox{proxy: p, lines: splitter{max: p.opt.maxLine(), take: func(m *message) {
+	return &Inbox{proxy: p, lines: wire.Splitter{Max: p.opt.maxLine(), Take: func(m *wire.Message) {
 		p.mu.Lock()
 		p.core.fromServer(s.generation, m)
 		p.mu.Unlock()
@@ -157,21 +158,21 @@ func (l *link) put(parts [][]byte) {
 	for _, part := range parts {
 		body = append(body, part...)
 	}
-	m := parse(body)
+	m := wire.Parse(body)
 	l.conn.Send(outgoing(&m, l.proxy.core.session.version))
 }
 
-func outgoing(m *message, version string) Outgoing {
-	e := &m.env
-	o := Outgoing{Body: m.parts[0], Method: string(e.method), Name: string(e.name), Version: version, Cancels: string(e.request)}
-	if e.method != nil {
-		o.ID = string(e.id)
+func outgoing(m *wire.Message, version string) Outgoing {
+	e := &m.Envelope
+	o := Outgoing{Body: m.Parts[0], Method: string(e.Method), Name: string(e.Name), Version: version, Cancels: string(e.Request)}
+	if e.Method != nil {
+		o.ID = string(e.ID)
 	}
 	if o.Method == "resources/read" {
-		o.Name = string(e.uri)
+		o.Name = string(e.URI)
 	}
-	if e.version != nil {
-		o.Version, o.Modern = string(e.version), true
+	if e.Version != nil {
+		o.Version, o.Modern = string(e.Version), true
 	}
 	return o
 }

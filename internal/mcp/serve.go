@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -105,7 +106,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 		return death{err: err}
 	}
 	widenPipe(w)
-	lines := &splitter{max: p.opt.maxLine(), take: func(m *message) {
+	lines := &wire.Splitter{Max: p.opt.maxLine(), Take: func(m *wire.Message) {
 		p.mu.Lock()
 		p.core.fromServer(generation, m)
 		p.mu.Unlock()
@@ -137,7 +138,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 		w.Close()
 		return death{err: err}
 	}
-	lines.flush()
+	lines.Flush()
 	running.EndTree()
 	return deathOf(exit)
 }
@@ -156,7 +157,7 @@ func (p *Proxy) using(bytes int64) (spared bool) {
 
 // serverOut takes a server's stdout.
 type serverOut struct {
-	lines *splitter
+	lines *wire.Splitter
 	proxy *Proxy
 }
 

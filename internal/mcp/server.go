@@ -4,38 +4,39 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/internal/mcp/wire"
 	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
 // fromServer takes a line of the server's stdout.
-func (c *core) fromServer(generation int, m *message) {
+func (c *core) fromServer(generation int, m *wire.Message) {
 	if generation != c.generation && !c.isEarlierAnswer(generation, m) {
 		return
 	}
-	e := &m.env
-	if e.valid && !c.suspectAt.IsZero() {
+	e := &m.Envelope
+	if e.Valid && !c.suspectAt.IsZero() {
 		c.suspectAt = time.Time{} // any line is a sign of life
 		defer c.release()
 	}
 	switch {
-	case m.over && e.isResponse():
+	case m.TooLarge && e.IsResponse():
 		if k := c.take(m); k != nil {
-			c.fail(k, codeTooLarge, messages.AnswerTooLarge(m.size, c.opt.maxLine()),
-				incident{text: "an answer of " + messages.Size(m.size) + " is too large", class: verdict.TooLarge})
+			c.fail(k, codeTooLarge, messages.AnswerTooLarge(m.Size, c.opt.maxLine()),
+				incident{text: "an answer of " + messages.Size(m.Size) + " is too large", class: verdict.TooLarge})
 		}
-	case m.over:
+	case m.TooLarge:
 		c.record(incident{event: "oversize", text: "a line from the server was too large"})
-	case e.isResponse() && (e.result || e.failed):
+	case e.IsResponse() && (e.Result || e.Failed):
 		c.answer(m)
-	case e.isRequest():
+	case e.IsRequest():
 		c.serverAsks(m)
-	case e.isNotice():
+	case e.IsNotice():
 		c.serverNotification(m)
-	case e.batch && e.json:
+	case e.Batch && e.JSON:
 		c.serverBatch(m)
-	case m.blank():
+	case m.Blank():
 	default:
 		c.pollution(m)
 	}
@@ -43,16 +44,16 @@ func (c *core) fromServer(generation int, m *message) {
 
 // isEarlierAnswer says whether a message is the answer to a request of an earlier session with a remote server, which need not
 // have ended with it.
-func (c *core) isEarlierAnswer(generation int, m *message) bool {
-	if c.opt.Remote == nil || !m.env.isResponse() {
+func (c *core) isEarlierAnswer(generation int, m *wire.Message) bool {
+	if c.opt.Remote == nil || !m.IsResponse() {
 		return false
 	}
-	k := c.calls[string(m.env.id)]
+	k := c.calls[string(m.ID)]
 	return k != nil && k.generation == generation && !k.sent.IsZero()
 }
 
 // pollution is what a server prints that is no message: a stray print would end most clients' connection.
-func (c *core) pollution(m *message) {
+func (c *core) pollution(m *wire.Message) {
 	c.out.divert(m)
 	if c.polluted++; powerOfTen(c.polluted) {
 		c.record(incident{event: "pollution", text: "the server printed something other than JSON-RPC to stdout", count: c.polluted})
@@ -60,8 +61,8 @@ func (c *core) pollution(m *message) {
 }
 
 // take finds the call that a response belongs to; nil if no call waits for it.
-func (c *core) take(m *message) *call {
-	id := string(m.env.id)
+func (c *core) take(m *wire.Message) *call {
+	id := string(m.ID)
 	k := c.calls[id]
 	if k == nil || k.sent.IsZero() {
 		delete(c.late, id)
@@ -75,7 +76,7 @@ func (c *core) take(m *message) *call {
 }
 
 // answer takes a response of the server.
-func (c *core) answer(m *message) {
+func (c *core) answer(m *wire.Message) {
 	k := c.take(m)
 	if k == nil {
 		return
@@ -92,12 +93,12 @@ func (c *core) answer(m *message) {
 	edited := c.learn(k, m)
 	switch {
 	case edited != nil:
-		again := parse(edited)
-		c.out.toClient(again.splice(again.env.idAt, []byte(k.id))...)
+		again := wire.Parse(edited)
+		c.out.toClient(again.Splice(again.IDAt, []byte(k.id))...)
 	case k.wire == k.id:
-		c.out.toClient(m.parts...)
+		c.out.toClient(m.Parts...)
 	default:
-		c.out.toClient(m.splice(m.env.idAt, []byte(k.id))...)
+		c.out.toClient(m.Splice(m.IDAt, []byte(k.id))...)
 	}
 	if c.closing {
 		c.endIfIdle()
@@ -105,49 +106,49 @@ func (c *core) answer(m *message) {
 }
 
 // serverAsks takes a request of the server. The ids of its successors are kept apart from its own.
-func (c *core) serverAsks(m *message) {
-	a := ask{id: string(m.env.id), method: string(m.env.method), generation: c.generation}
+func (c *core) serverAsks(m *wire.Message) {
+	a := ask{id: string(m.ID), method: string(m.Method), generation: c.generation}
 	if _, taken := c.asks[a.id]; !taken && c.generation == 1 {
 		c.asks[a.id] = a
-		c.out.toClient(m.parts...)
+		c.out.toClient(m.Parts...)
 		return
 	}
 	c.own++
 	id := ownID("ask", c.own)
 	c.asks[id] = a
-	c.out.toClient(m.splice(m.env.idAt, []byte(id))...)
+	c.out.toClient(m.Splice(m.IDAt, []byte(id))...)
 }
 
 // serverNotification takes a notification of the server.
-func (c *core) serverNotification(m *message) {
-	e := &m.env
-	switch string(e.method) {
+func (c *core) serverNotification(m *wire.Message) {
+	e := &m.Envelope
+	switch string(e.Method) {
 	case "notifications/progress":
-		if k := c.tokens[string(e.token)]; k != nil {
+		if k := c.tokens[string(e.Token)]; k != nil {
 			k.progressed = true
 			if !k.due.IsZero() {
 				k.due = earlier(time.Now().Add(k.limit), k.last)
 			}
-		} else if c.overToken(string(e.token)) {
+		} else if c.overToken(string(e.Token)) {
 			return
 		}
 	case "notifications/cancelled": // of a request of the server
 		for id, a := range c.asks {
-			if a.generation == c.generation && a.id == string(e.request) {
+			if a.generation == c.generation && a.id == string(e.Request) {
 				delete(c.asks, id)
 				if id != a.id {
-					c.out.toClient(m.splice(e.requestAt, []byte(id))...)
+					c.out.toClient(m.Splice(e.RequestAt, []byte(id))...)
 					return
 				}
 			}
 		}
 	case "notifications/subscriptions/acknowledged":
-		if l := c.session.listens[string(e.listener)]; l != nil && l.again {
+		if l := c.session.listens[string(e.Listener)]; l != nil && l.again {
 			l.again = false
 			return // the client knows
 		}
 	}
-	c.out.toClient(m.parts...)
+	c.out.toClient(m.Parts...)
 }
 
 // overToken says whether a progress token belongs to a call that is over.

@@ -6,17 +6,19 @@ import (
 	"hash/fnv"
 	"slices"
 	"time"
+
+	"github.com/belay-run/belay/internal/mcp/wire"
 )
 
 // session is what a client has sent to its server, and what the next server has to be sent again. A client of 2026-07-28
 // or later repeats its state with each request; then only what it listens to has to be sent again.
 type session struct {
 	initialize  []byte // the request, once it was answered well
-	initAt      span
+	initAt      wire.Span
 	version     string
 	initialized []byte
 	level       []byte
-	levelAt     span
+	levelAt     wire.Span
 	subscribed  map[string]kept
 	listens     map[string]*listening
 	lists       map[string]*list
@@ -27,11 +29,11 @@ type session struct {
 // kept is a request that is sent again under an id of ours.
 type kept struct {
 	line []byte
-	at   span
+	at   wire.Span
 }
 
 func (k kept) as(id string) [][]byte {
-	return [][]byte{k.line[:k.at.from], []byte(id), k.line[k.at.to:]}
+	return [][]byte{k.line[:k.at.From], []byte(id), k.line[k.at.To:]}
 }
 
 // listening is a subscriptions/listen request that is open.
@@ -50,12 +52,12 @@ func (s *session) open() bool { return s.initialize != nil }
 // reopen repeats the handshake. The client does not see the answers; a server whose answers differ is not the same.
 func (c *core) reopen() {
 	s := &c.session
-	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
+	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *wire.Message) {
 		if m == nil {
 			c.end(cmp.Or(c.lossHow, "did not answer initialize after a restart"), false) // or it is dead, and this does nothing
 			return
 		}
-		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
+		if version := versionOf(m.Bytes()); m.Failed || version != s.version {
 			c.end("did not accept the session of the one before", false)
 			return
 		}
@@ -72,7 +74,7 @@ func (c *core) restore() {
 	s := &c.session
 	left := len(s.order) + 1
 	generation := c.generation
-	one := func(*message) {
+	one := func(*wire.Message) {
 		if left--; left == 0 && c.generation == generation && c.phase == starting {
 			c.opened()
 		}
@@ -110,39 +112,39 @@ func (c *core) listenAgain() {
 
 // learn takes from an answer what a successor of the server will have to know. It returns the line that the client is to
 // get if that is another one.
-func (c *core) learn(k *call, m *message) (edited []byte) {
+func (c *core) learn(k *call, m *wire.Message) (edited []byte) {
 	s := &c.session
 	switch k.method {
 	case "tools/call":
 		return nil
 	case "initialize", "server/discover":
-		if !m.env.result || m.env.failed {
+		if !m.Result || m.Failed {
 			return nil
 		}
-		line := m.bytes()
+		line := m.Bytes()
 		if k.method == "initialize" && k.line != nil {
 			s.initialize, s.initAt, s.version = k.line, k.idAt, versionOf(line)
 		}
 		return offerListChanges(line)
 	case "logging/setLevel":
-		if m.env.result && k.line != nil {
+		if m.Result && k.line != nil {
 			s.level, s.levelAt = k.line, k.idAt
 		}
 	case "resources/subscribe", "resources/unsubscribe":
-		if m.env.result && k.line != nil {
+		if m.Result && k.line != nil {
 			s.subscribe(k)
 		}
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
-		if m.env.result {
-			s.see(k, m.bytes())
+		if m.Result {
+			s.see(k, m.Bytes())
 		}
 	}
 	return nil
 }
 
 func (s *session) subscribe(k *call) {
-	m := parse(k.line)
-	uri := string(m.env.uri)
+	m := wire.Parse(k.line)
+	uri := string(m.URI)
 	_, there := s.subscribed[uri]
 	if k.method == "resources/subscribe" {
 		if s.subscribed[uri] = (kept{k.line, k.idAt}); !there {

@@ -1,11 +1,11 @@
-package mcp
+package wire
 
 import "bytes"
 
 // scanner reads the envelope of one line, in as many pieces as it comes in. It checks the grammar of JSON but for the
 // spelling of numbers, words and escapes, and skips what is in strings at the speed of memory.
 type scanner struct {
-	env   envelope
+	found finding
 	state state
 	off   int    // bytes before the present piece
 	kinds []byte // the open brackets
@@ -16,10 +16,7 @@ type scanner struct {
 	keep    bool   // text is wanted
 	text    []byte // of a key or a value that is wanted
 	from    int    // where it begins
-	odd     bool   // it has an id or a method that cannot be one, or two of them
-	sawID   bool
-	version bool
-	args    bool // in the arguments of a call
+	args    bool   // in the arguments of a call
 }
 
 type state byte
@@ -37,17 +34,6 @@ const (
 	inScalar
 	atEnd
 	broken
-)
-
-// place is an object whose fields matter.
-type place byte
-
-const (
-	elsewhere place = iota
-	inMessage
-	inParams
-	inMeta
-	inResult
 )
 
 // paramsDepth is how many brackets are open in the parameters of a request.
@@ -200,14 +186,14 @@ func (s *scanner) open(c byte, at int) {
 	case s.state == atStart && c == '{':
 		inner = inMessage
 	case s.state == atStart:
-		s.env.batch = true
+		s.found.Batch = true
 	case s.field.args:
-		s.args, s.env.argsAt.from = true, at
+		s.args, s.found.ArgsAt.From = true, at
 	case c == '{':
 		inner = s.field.inner
 	}
 	if s.field.note != nil {
-		s.field.note(s, nil, span{at, at}) // it is there, whatever it is
+		s.field.note(&s.found, nil, Span{at, at}) // it is there, whatever it is
 	}
 	if len(s.kinds) == maxNesting {
 		s.state = broken
@@ -231,7 +217,7 @@ func (s *scanner) close(opened byte, at int) {
 	}
 	s.kinds = s.kinds[:last]
 	if s.args && last == paramsDepth {
-		s.args, s.env.argsAt.to = false, at+1
+		s.args, s.found.ArgsAt.To = false, at+1
 	}
 	s.field = field{}
 	if s.state = afterValue; last == 0 {
@@ -253,14 +239,15 @@ func (s *scanner) endString(at int) {
 
 func (s *scanner) endValue(at int) {
 	if s.keep {
-		s.field.note(s, append([]byte(nil), s.text...), span{s.from, at})
+		s.field.note(&s.found, append([]byte(nil), s.text...), Span{s.from, at})
 	}
 	s.state, s.field = afterValue, field{}
 }
 
 // end returns the envelope of the line that has been fed.
-func (s *scanner) end() envelope {
-	s.env.json = s.state == atEnd
-	s.env.valid = s.env.json && !s.env.batch && s.version && !s.odd
-	return s.env
+func (s *scanner) end() Envelope {
+	e := s.found.Envelope
+	e.JSON = s.state == atEnd
+	e.Valid = e.JSON && !e.Batch && s.found.jsonrpc && !s.found.odd
+	return e
 }

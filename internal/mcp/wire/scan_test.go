@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-func envelopeOf(line string) envelope {
-	m := parse([]byte(line))
-	return m.env
+func envelopeOf(line string) Envelope {
+	m := Parse([]byte(line))
+	return m.Envelope
 }
 
 func TestScan_Kinds(t *testing.T) {
@@ -52,15 +52,15 @@ func TestScan_Kinds(t *testing.T) {
 		e := envelopeOf(line)
 		got := "none"
 		switch {
-		case e.isRequest():
+		case e.IsRequest():
 			got = "request"
-		case e.isNotice():
+		case e.IsNotice():
 			got = "notice"
-		case e.isResponse():
+		case e.IsResponse():
 			got = "response"
-		case e.batch && e.json:
+		case e.Batch && e.JSON:
 			got = "batch"
-		case e.json:
+		case e.JSON:
 			got = "json"
 		}
 		if got != want {
@@ -71,7 +71,7 @@ func TestScan_Kinds(t *testing.T) {
 
 func TestScan_Fields(t *testing.T) {
 	e := envelopeOf(`{"jsonrpc":"2.0","params":{"arguments":{"name":"no","_meta":{"progressToken":"no"}},"_meta":{"progressToken":7,"io.modelcontextprotocol/protocolVersion":"2026-07-28","x":{"progressToken":1}},"name":"t\u006fol","uri":"u","cursor":"c","requestState":"s"},"id":5,"method":"tools/call"}`)
-	if string(e.name) != "tool" || string(e.token) != "7" || string(e.uri) != "u" || !e.cursor || !e.resumed || !e.modern || string(e.method) != "tools/call" {
+	if string(e.Name) != "tool" || string(e.Token) != "7" || string(e.URI) != "u" || !e.Cursor || !e.Resumed || !e.Modern || string(e.Method) != "tools/call" {
 		t.Errorf("%+v", e)
 	}
 	for line, want := range map[string]bool{
@@ -81,17 +81,17 @@ func TestScan_Fields(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"isError":true},"content":[{"isError":true}]}}`: false,
 		`{"jsonrpc":"2.0","id":1,"isError":true,"result":{"isError":"true"}}`:                                   false,
 	} {
-		if e := envelopeOf(line); e.bad != want || !e.result {
-			t.Errorf("%s: %v, result %v", line, e.bad, e.result)
+		if e := envelopeOf(line); e.Bad != want || !e.Result {
+			t.Errorf("%s: %v, result %v", line, e.Bad, e.Result)
 		}
 	}
 	e = envelopeOf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x 1","reason":"r"}}`)
-	if string(e.request) != `"x 1"` {
-		t.Errorf("%s", e.request)
+	if string(e.Request) != `"x 1"` {
+		t.Errorf("%s", e.Request)
 	}
 	e = envelopeOf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}`)
-	if string(e.listener) != "3" {
-		t.Errorf("%s", e.listener)
+	if string(e.Listener) != "3" {
+		t.Errorf("%s", e.Listener)
 	}
 }
 
@@ -131,17 +131,17 @@ func FuzzScan(f *testing.F) {
 		var array []json.RawMessage
 		switch {
 		case json.Unmarshal([]byte(line), &array) == nil && array != nil:
-			if !whole.json || !whole.batch {
+			if !whole.JSON || !whole.Batch {
 				t.Fatalf("%q is an array: %+v", line, view(whole))
 			}
 			return
 		case json.Unmarshal([]byte(line), &object) != nil || object == nil:
-			if whole.json {
+			if whole.JSON {
 				t.Fatalf("%q is neither an object nor an array", line)
 			}
 			return
 		}
-		if !whole.json || whole.batch {
+		if !whole.JSON || whole.Batch {
 			t.Fatalf("%q is an object: %+v", line, view(whole))
 		}
 		if repeated(line) {
@@ -151,7 +151,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-func compare(t *testing.T, line string, e envelope, object map[string]json.RawMessage) {
+func compare(t *testing.T, line string, e Envelope, object map[string]json.RawMessage) {
 	str := func(raw json.RawMessage) (s string, ok bool) {
 		ok = len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
 		return s, ok
@@ -161,55 +161,55 @@ func compare(t *testing.T, line string, e envelope, object map[string]json.RawMe
 	goodID := !hasID || string(id) == "null" || id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
 	method, isText := str(object["method"])
 	_, hasMethod := object["method"]
-	if valid := version && goodID && (!hasMethod || isText); valid != e.valid {
-		t.Fatalf("%q: valid %v, want %v", line, e.valid, valid)
+	if valid := version && goodID && (!hasMethod || isText); valid != e.Valid {
+		t.Fatalf("%q: valid %v, want %v", line, e.Valid, valid)
 	}
-	if !e.valid {
+	if !e.Valid {
 		return
 	}
-	if want := hasID && string(id) != "null"; want != (e.id != nil) || want && string(id) != string(e.id) {
-		t.Fatalf("%q: id %q, want %q", line, e.id, id)
+	if want := hasID && string(id) != "null"; want != (e.ID != nil) || want && string(id) != string(e.ID) {
+		t.Fatalf("%q: id %q, want %q", line, e.ID, id)
 	}
-	if hasMethod != (e.method != nil) || utf8.ValidString(line) && method != string(e.method) {
-		t.Fatalf("%q: method %q, want %q", line, e.method, method)
+	if hasMethod != (e.Method != nil) || utf8.ValidString(line) && method != string(e.Method) {
+		t.Fatalf("%q: method %q, want %q", line, e.Method, method)
 	}
 	_, result := object["result"]
 	_, failed := object["error"]
-	if result != e.result || failed != e.failed {
-		t.Fatalf("%q: result %v, error %v", line, e.result, e.failed)
+	if result != e.Result || failed != e.Failed {
+		t.Fatalf("%q: result %v, error %v", line, e.Result, e.Failed)
 	}
-	if e.id != nil {
+	if e.ID != nil {
 		// With another id in its place, all else is the same.
-		m := parse([]byte(line))
-		spliced := bytes.Join(m.splice(m.env.idAt, []byte(`"belay-retry-1"`)), nil)
+		m := Parse([]byte(line))
+		spliced := bytes.Join(m.Splice(m.IDAt, []byte(`"belay-retry-1"`)), nil)
 		var again map[string]json.RawMessage
 		if err := json.Unmarshal(spliced, &again); err != nil || string(again["id"]) != `"belay-retry-1"` || len(again) != len(object) {
 			t.Fatalf("%q became %q: %v", line, spliced, err)
 		}
-		back := parse(spliced)
-		if restored := bytes.Join(back.splice(back.env.idAt, e.id), nil); string(restored) != line {
+		back := Parse(spliced)
+		if restored := bytes.Join(back.Splice(back.Envelope.IDAt, e.ID), nil); string(restored) != line {
 			t.Fatalf("%q came back as %q", line, restored)
 		}
 	}
 	var answer map[string]json.RawMessage
-	if json.Unmarshal(object["result"], &answer); (string(answer["isError"]) == "true") != e.bad {
-		t.Fatalf("%q: isError is %v", line, e.bad)
+	if json.Unmarshal(object["result"], &answer); (string(answer["isError"]) == "true") != e.Bad {
+		t.Fatalf("%q: isError is %v", line, e.Bad)
 	}
 	var params map[string]json.RawMessage
 	if json.Unmarshal(object["params"], &params) != nil || !utf8.ValidString(line) {
 		return
 	}
-	if name, ok := str(params["name"]); ok && name != string(e.name) {
-		t.Fatalf("%q: name %q, want %q", line, e.name, name)
+	if name, ok := str(params["name"]); ok && name != string(e.Name) {
+		t.Fatalf("%q: name %q, want %q", line, e.Name, name)
 	}
 	if a := params["arguments"]; len(a) > 0 && (a[0] == '{' || a[0] == '[') {
-		m := parse([]byte(line))
-		if got := m.appendTo(nil, e.argsAt); string(got) != string(a) {
+		m := Parse([]byte(line))
+		if got := m.AppendTo(nil, e.ArgsAt); string(got) != string(a) {
 			t.Fatalf("%q: arguments %q, want %q", line, got, a)
 		}
 	}
-	if r := params["requestId"]; len(r) > 0 && r[0] != '{' && r[0] != '[' && string(r) != string(e.request) {
-		t.Fatalf("%q: request %q, want %q", line, e.request, r)
+	if r := params["requestId"]; len(r) > 0 && r[0] != '{' && r[0] != '[' && string(r) != string(e.Request) {
+		t.Fatalf("%q: request %q, want %q", line, e.Request, r)
 	}
 }
 
@@ -249,11 +249,11 @@ func repeated(line string) bool {
 	return walk()
 }
 
-// view is an envelope that can be compared.
-func view(e envelope) any {
-	return map[string]any{"valid": e.valid, "json": e.json, "batch": e.batch, "id": string(e.id), "method": string(e.method), "result": e.result,
-		"failed": e.failed, "bad": e.bad, "argsAt": [2]int{e.argsAt.from, e.argsAt.to}, "name": string(e.name), "uri": string(e.uri), "token": string(e.token), "request": string(e.request),
-		"listener": string(e.listener), "cursor": e.cursor, "resumed": e.resumed, "modern": e.modern, "idAt": [2]int{e.idAt.from, e.idAt.to}}
+// view is an Envelope that can be compared.
+func view(e Envelope) any {
+	return map[string]any{"valid": e.Valid, "json": e.JSON, "batch": e.Batch, "id": string(e.ID), "method": string(e.Method), "result": e.Result,
+		"failed": e.Failed, "bad": e.Bad, "argsAt": [2]int{e.ArgsAt.From, e.ArgsAt.To}, "name": string(e.Name), "uri": string(e.URI), "token": string(e.Token), "request": string(e.Request),
+		"listener": string(e.Listener), "cursor": e.Cursor, "resumed": e.Resumed, "modern": e.Modern, "idAt": [2]int{e.IDAt.From, e.IDAt.To}}
 }
 
 // Lines come out as they went in, wherever the stream was cut.
@@ -262,17 +262,17 @@ func FuzzSplitter(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`+"\n"), uint16(5))
 	f.Fuzz(func(t *testing.T, data []byte, cut uint16) {
 		var got [][]byte
-		s := &splitter{max: 1 << 10, take: func(m *message) {
-			if m.over != (m.size > 1<<10) || m.over && m.parts != nil {
-				t.Fatalf("size %d, over %v", m.size, m.over)
+		s := &Splitter{Max: 1 << 10, Take: func(m *Message) {
+			if m.TooLarge != (m.Size > 1<<10) || m.TooLarge && m.Parts != nil {
+				t.Fatalf("size %d, over %v", m.Size, m.TooLarge)
 			}
-			if m.over {
+			if m.TooLarge {
 				got = append(got, []byte("over"))
 				return
 			}
-			line := m.bytes()
-			if one := parse(line); one.env.valid != m.env.valid || string(one.env.id) != string(m.env.id) {
-				t.Fatalf("%q: %+v, %+v", line, view(one.env), view(m.env))
+			line := m.Bytes()
+			if one := Parse(line); one.Envelope.Valid != m.Valid || string(one.Envelope.ID) != string(m.ID) {
+				t.Fatalf("%q: %+v, %+v", line, view(one.Envelope), view(m.Envelope))
 			}
 			got = append(got, line)
 		}}
@@ -284,7 +284,7 @@ func FuzzSplitter(f *testing.F) {
 			clear(lent) // it was only lent
 			rest = rest[n:]
 		}
-		s.flush()
+		s.Flush()
 		var want [][]byte
 		for _, line := range bytes.SplitAfter(data, []byte("\n")) {
 			whole, ended := bytes.CutSuffix(line, []byte("\n"))
