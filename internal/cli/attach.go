@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/spool"
@@ -37,17 +38,17 @@ run. Ctrl-C leaves, and the run continues. An ID is the whole id, or as much of 
 
 Once the run has ended and all of its output has been printed, the output is deleted. Output that was never shown is deleted 30 days after the end, or by belay prune. If the
 run was killed, attach prints what there is and exits with 137.`,
-		ValidArgsFunction: completed(completeDetached),
-		Args:              needs(1, 1, "run", "belay attach 1f0c9a3e (belay ps has the ids)"),
+		ValidArgsFunction: command.Complete(completeDetached),
+		Args:              command.Needs(1, 1, "run", "belay attach 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return attach(cmd.Context(), stdioOf(cmd), ids[0])
+			return attach(cmd.Context(), command.Streams(cmd), ids[0])
 		},
 	}
 }
 
 // attach is belay attach.
 func attach(ctx context.Context, std stdio.Streams, id string) error {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	if err != nil {
 		return err
 	}
-	if ownsProcess(ctx) != nil {
+	if command.OwnsProcess(ctx) != nil {
 		var stop func()
 		ctx, stop = untilSignal(ctx)
 		defer stop()
@@ -64,9 +65,9 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	end, err := a.follow(ctx)
 	if interrupted, ok := errors.AsType[*belaytype.Interrupt](err); ok {
 		if interrupted.Signal == int(syscall.SIGINT) {
-			say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", shortID(h.ID)))
+			command.Say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", command.ShortID(h.ID)))
 		}
-		return exit(128 + interrupted.Signal)
+		return command.Exit(128 + interrupted.Signal)
 	}
 	if err != nil {
 		return err
@@ -74,31 +75,31 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	code := end.ExitCode
 	if end.Killed() {
 		s.ReportKilled() // as belay ps does
-		say(std.Err, message.WasKilled(shortID(h.ID), h.Command))
+		command.Say(std.Err, message.WasKilled(command.ShortID(h.ID), h.Command))
 		code = 128 + int(syscall.SIGKILL)
 	}
 	if lost := end.LostStdout + end.LostStderr; lost > 0 {
-		say(std.Err, fmt.Sprintf("%s of its output could not be kept: %s", message.Count(int(lost), "byte"), end.Trouble))
+		command.Say(std.Err, fmt.Sprintf("%s of its output could not be kept: %s", message.Count(int(lost), "byte"), end.Trouble))
 		if code == 0 && end.LostStdout > 0 {
 			code = engine.CodeFailed
 		}
 	}
-	return exit(code)
+	return command.Exit(code)
 }
 
 // pickDetached finds the one detached run that an id means.
 func pickDetached(s *state.State, id string) (spool.Header, error) {
 	headers, err := s.Spools().List()
 	if err != nil {
-		return spool.Header{}, fail(err)
+		return spool.Header{}, command.Fail(err)
 	}
-	found, err := pick(headers, id, func(h spool.Header) string { return h.ID })
+	found, err := command.Pick(headers, id, func(h spool.Header) string { return h.ID })
 	if err == nil {
 		return found, nil
 	}
-	if runs, lerr := listRuns(s.Records()); lerr == nil {
-		if r, perr := pickRun(runs, id); perr == nil {
-			return spool.Header{}, usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", shortID(r.ID), r.Command)), "")
+	if runs, lerr := command.Runs(s.Records()); lerr == nil {
+		if r, perr := command.PickRun(runs, id); perr == nil {
+			return spool.Header{}, command.Usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", command.ShortID(r.ID), r.Command)), "")
 		}
 	}
 	return spool.Header{}, err
@@ -113,7 +114,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 		select {
 		case got := <-caught:
 			if sig, ok := got.(syscall.Signal); ok {
-				cancel(interrupt(sig))
+				cancel(command.Interrupt(sig))
 			}
 		case <-ctx.Done():
 		}
@@ -134,9 +135,9 @@ func (a *attachment) open() (*spool.Reader, error) {
 	r, err := a.spools.Open(a.id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", shortID(a.id)), err), "")
+		return nil, command.Usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", command.ShortID(a.id)), err), "")
 	case err != nil:
-		return nil, fail(err)
+		return nil, command.Fail(err)
 	}
 	return r, nil
 }
@@ -164,7 +165,7 @@ func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
 	for pause := soonest; ; pause = min(2*pause, latest) {
 		h, err := r.Header() // before the rest is read: nothing comes after the end
 		if err != nil {
-			return h, fail(err)
+			return h, command.Fail(err)
 		}
 		over := h.Over()
 		copied, err := a.copy(r)
@@ -208,7 +209,7 @@ func (a *attachment) copy(r *spool.Reader) (int64, error) {
 	}
 	m, err := io.Copy(a.std.Err, r.Stderr)
 	if err != nil {
-		return n + m, fail(err)
+		return n + m, command.Fail(err)
 	}
 	a.unseen = a.unseen || n > 0 && stdio.Closed(a.std.Out) || m > 0 && stdio.Closed(a.std.Err)
 	return n + m, nil
@@ -256,13 +257,13 @@ func endedJSON(h spool.Header) any {
 
 // completeDetached are the detached runs.
 func completeDetached() (list []string) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return nil
 	}
 	headers, _ := s.Spools().List()
 	for _, h := range headers {
-		list = append(list, describeRun(h.ID, h.Command))
+		list = append(list, command.DescribeRun(h.ID, h.Command))
 	}
 	return list
 }

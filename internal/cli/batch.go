@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
@@ -70,12 +71,12 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	}
 	flags := cmd.Flags()
 	text := func(to *string, name, short, kind, usage string) {
-		flags.VarP(&textFlag{to, kind}, name, short, usage)
-		flags.SetAnnotation(name, groupKey, []string{batchGroup})
+		flags.VarP(command.TextValue(to, kind), name, short, usage)
+		flags.SetAnnotation(name, command.GroupKey, []string{batchGroup})
 	}
 	flag := func(to *bool, name, usage string) {
 		flags.BoolVar(to, name, false, usage)
-		flags.SetAnnotation(name, groupKey, []string{batchGroup})
+		flags.SetAnnotation(name, command.GroupKey, []string{batchGroup})
 	}
 	text(&o.output, "output", "o", "FILE", "append results to FILE (default: TASKS with .results.jsonl in place of its extension)")
 	text(&o.outputDir, "output-dir", "", "DIR", "write the output of each task to a file in DIR instead of into the results")
@@ -94,7 +95,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.files, "files", "", "path|git|archive", "with --fleet: how machines get the files of a task: by a shared path, as the git commit that is checked out, or as an archive (default path)")
 	text(&o.expires, "expires", "", "D", "with --fleet: a task that no machine has begun within D of its submission fails, such as 12h (default: none)")
 	later := addLater(cmd)
-	given := addSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
+	given := command.AddSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		before := len(args)
@@ -104,22 +105,22 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 		example := message.AsIn("belay batch tasks.jsonl -- claude -p")
 		switch {
 		case before == 0:
-			return usage(message.Error(message.BatchNoTasks()), example)
+			return command.Usage(message.Error(message.BatchNoTasks()), example)
 		case before > 1:
-			return usage(message.Error(fmt.Sprintf("unexpected argument %q; the command goes after --", args[1])), example)
+			return command.Usage(message.Error(fmt.Sprintf("unexpected argument %q; the command goes after --", args[1])), example)
 		}
 		ctx, err := later.put(cmd.Context())
 		if err != nil {
 			return err
 		}
-		return runBatch(ctx, stdioOf(cmd), given, &o, args[0], args[before:])
+		return runBatch(ctx, command.Streams(cmd), given, &o, args[0], args[before:])
 	}
 	cmd.AddCommand(newBatchStatus(), newBatchResults())
 	return cmd
 }
 
 // runBatch is belay batch.
-func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, tasks string, command []string) error {
+func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, tasks string, argv []string) error {
 	b, err := o.batch()
 	if err == nil {
 		err = o.checkFleet()
@@ -139,11 +140,11 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if err != nil {
 		return err
 	}
-	runner, err := newTaskRunner(ctx, std, given, o, command)
+	runner, err := newTaskRunner(ctx, std, given, o, argv)
 	if err != nil {
 		return err
 	}
-	if ownsProcess(ctx) != nil {
+	if command.OwnsProcess(ctx) != nil {
 		debug.SetGCPercent(collection(source.Path))
 	}
 	columns, err := source.Columns()
@@ -157,7 +158,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		return wrongTasks(source.Name(), err)
 	}
 	if b.Plan.Len() == 0 {
-		return usage(message.Error(fmt.Sprintf("%s has no tasks", source.Name())), "")
+		return command.Usage(message.Error(fmt.Sprintf("%s has no tasks", source.Name())), "")
 	}
 	if err := batch.CheckResults(results, o.output == "", tasks); err != nil { // before anything is written
 		return wrongResults(results, err)
@@ -187,7 +188,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		ledger.RemoveTemporary(o.outputDir)
 	}
 	b.Ledger = ledger
-	return runner.run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: command})
+	return runner.run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: argv})
 }
 
 // collection says how much memory is used for garbage, in percent of what is needed. A few megabytes save a tenth of the CPU of a short command;
@@ -205,7 +206,7 @@ func (o *batchOptions) results(tasks string) (string, error) {
 	case o.output != "":
 		return o.output, nil
 	case tasks == "-":
-		return "", usage(message.Error("tasks from stdin need a file for the results"), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
+		return "", command.Usage(message.Error("tasks from stdin need a file for the results"), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
 	}
 	base := filepath.Base(tasks)
 	return strings.TrimSuffix(base, filepath.Ext(base)) + ".results.jsonl", nil
@@ -217,21 +218,21 @@ func wrongTasks(name string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok && !isMistake {
 		err = message.Error(message.BatchTasksUnreadable(name, err), err)
 	}
-	return usage(err, "")
+	return command.Usage(err, "")
 }
 
 // wrongResults is the error of results that cannot be written.
 func wrongResults(path string, err error) error {
 	if _, ok := errors.AsType[*batch.InUse](err); ok {
-		return usage(err, message.See("belay batch status "+quoted(path)))
+		return command.Usage(err, message.See("belay batch status "+quoted(path)))
 	}
-	return usage(message.Error(message.BatchUnwritable(path, err), err), "")
+	return command.Usage(message.Error(message.BatchUnwritable(path, err), err), "")
 }
 
 // openTasks finds the tasks. What can be read only once is kept in a file beside the results, so that the batch can continue.
 func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, format batch.Format) (*batch.FileSource, *batch.Spool, error) {
 	if format != "" && !slices.Contains(batch.Formats, string(format)) {
-		return nil, nil, usage(message.Error(fmt.Sprintf("%q is not a format; the formats are %s", string(format), strings.Join(batch.Formats, ", "))), "")
+		return nil, nil, command.Usage(message.Error(fmt.Sprintf("%q is not a format; the formats are %s", string(format), strings.Join(batch.Formats, ", "))), "")
 	}
 	source := &batch.FileSource{Path: tasks, Format: format}
 	var spool *batch.Spool
@@ -251,7 +252,7 @@ func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, fo
 		source.Format, err = batch.DetectFormat(source.Path)
 	}
 	if err != nil {
-		return nil, spool, usage(message.Error(message.BatchTasksUnreadable(source.Name(), pathless(err)), err), "")
+		return nil, spool, command.Usage(message.Error(message.BatchTasksUnreadable(source.Name(), pathless(err)), err), "")
 	}
 	return source, spool, nil
 }

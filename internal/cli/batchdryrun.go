@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
@@ -140,7 +141,7 @@ const lookBack = 64 << 20
 
 // readPast reads what earlier runs have cost, those of that name, and which models were used.
 func readPast(name string) (p past) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return p
 	}

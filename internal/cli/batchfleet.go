@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -62,13 +63,13 @@ const mostFollowed = 10_000
 
 // openFleet starts belayd and sends it the name of the batch.
 func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*fleetLine, error) {
-	path, argv, err := companion("batch --fleet", belayd.Courier)
+	path, argv, err := command.Belayd("batch --fleet", belayd.Courier)
 	if err != nil {
 		return nil, err
 	}
 	in, orders, err := os.Pipe()
 	if err != nil {
-		return nil, fail(err)
+		return nil, command.Fail(err)
 	}
 	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *fleetpipe.Result{}, early: map[fleetKey]*fleetpipe.Result{},
 		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetTexts{}, submitted: make(chan struct{})}
@@ -79,7 +80,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 	go func() {
 		defer close(f.done)
 		defer in.Close()
-		sup := supervisor(r.ctx)
+		sup := command.Supervisor(r.ctx)
 		if sup == nil {
 			sup = &supervise.Supervisor{}
 		}
@@ -316,14 +317,14 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 	select {
 	case <-f.submitted:
 		if f.refused != "" {
-			return usage(errors.New(f.refused), "")
+			return command.Usage(errors.New(f.refused), "")
 		}
 	case <-f.done:
 	case <-ctx.Done():
 		f.send(fleetpipe.Order{Cancel: true}) // no task is followed yet, and machines may work on them already
 	}
 	if ended, ok := errors.AsType[*fleetEnded](context.Cause(ctx)); ok && ended.said == "" && ended.code != 0 {
-		return exit(ended.code) // it has said why
+		return command.Exit(ended.code) // it has said why
 	}
 	if ctx.Err() != nil {
 		return nil // which is said elsewhere

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
@@ -20,11 +21,11 @@ import (
 func (o *batchOptions) checkFleet() error {
 	for _, flag := range [][2]string{{"--dsn", o.dsn}, {"--needs", o.need}, {"--files", o.files}, {"--expires", o.expires}} {
 		if !o.fleet && flag[1] != "" {
-			return usage(message.Error(message.NeedsFleet(flag[0])), "")
+			return command.Usage(message.Error(message.NeedsFleet(flag[0])), "")
 		}
 	}
 	if !knownFiles(o.files) {
-		return usage(message.Error(message.FilesUnknown("--files", o.files)), "")
+		return command.Usage(message.Error(message.FilesUnknown("--files", o.files)), "")
 	}
 	_, err := o.expiry()
 	return err
@@ -40,7 +41,7 @@ func (o *batchOptions) expiry() (time.Duration, error) {
 		err = message.Error(fmt.Sprintf("%q is not a time from now, such as 12h", o.expires))
 	}
 	if err != nil {
-		err = usage(message.Error(message.InFlag("expires", err), err), "")
+		err = command.Usage(message.Error(message.InFlag("expires", err), err), "")
 	}
 	return d, err
 }

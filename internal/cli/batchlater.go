@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -22,7 +23,7 @@ func (o *batchOptions) detached(given config.Given, std stdio.Streams, tasks str
 	if tasks == "-" {
 		r.input = func(ctx context.Context, in io.Reader) ([]byte, error) {
 			return readAhead(ctx, in, 10*time.Second, func() bool {
-				say(std.Err, message.StdinSilent("belay batch"))
+				command.Say(std.Err, message.StdinSilent("belay batch"))
 				return false
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 )
@@ -17,7 +18,7 @@ func (o *batchOptions) batch() (*batch.Batch, error) {
 	if o.jobs != "" && o.jobs != "auto" {
 		n, err := strconv.Atoi(o.jobs)
 		if err != nil || n < 1 || n > 10_000 {
-			return nil, usage(message.Error(fmt.Sprintf("%q is not a number of jobs; write a number from 1 to 10000, or auto", o.jobs)), "")
+			return nil, command.Usage(message.Error(fmt.Sprintf("%q is not a number of jobs; write a number from 1 to 10000, or auto", o.jobs)), "")
 		}
 		b.Jobs = n
 	}
@@ -25,7 +26,7 @@ func (o *batchOptions) batch() (*batch.Batch, error) {
 		number, percent := strings.CutSuffix(text, "%")
 		n, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(n > 0) || percent && n > 100 || !percent && n != float64(int(n)) {
-			return nil, usage(message.Error(fmt.Sprintf("%q is neither a number of failures nor a percentage; write 20 or 5%%", text)), "")
+			return nil, command.Usage(message.Error(fmt.Sprintf("%q is neither a number of failures nor a percentage; write 20 or 5%%", text)), "")
 		}
 		if percent {
 			b.Abort.Percent = n
@@ -36,14 +37,14 @@ func (o *batchOptions) batch() (*batch.Batch, error) {
 	if text := o.maxCost; text != "" {
 		cost, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 		if err != nil || !(cost > 0) || cost > 1e9 {
-			return nil, usage(message.Error(fmt.Sprintf("%q is not an amount in US dollars; write 20 or 0.50", text)), "")
+			return nil, command.Usage(message.Error(fmt.Sprintf("%q is not an amount in US dollars; write 20 or 0.50", text)), "")
 		}
 		b.MaxCost = cost
 	}
 	if o.deadline != "" {
-		at, err := parseTime(o.deadline, time.Now())
+		at, err := command.ParseTime(o.deadline, time.Now())
 		if err != nil {
-			return nil, usage(message.Error(fmt.Sprintf("%q is neither a duration nor a time in the future; write 8h, 06:30 or an RFC 3339 timestamp", o.deadline)), "")
+			return nil, command.Usage(message.Error(fmt.Sprintf("%q is neither a duration nor a time in the future; write 8h, 06:30 or an RFC 3339 timestamp", o.deadline)), "")
 		}
 		b.Deadline = at
 	}

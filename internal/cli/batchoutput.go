@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -26,7 +27,7 @@ func (r *taskRunner) makeOutputDir(tasks string) error {
 		}
 	}
 	if err != nil {
-		return usage(message.Error(fmt.Sprintf("cannot write outputs to %s: %v", dir, pathless(err)), err), "")
+		return command.Usage(message.Error(fmt.Sprintf("cannot write outputs to %s: %v", dir, pathless(err)), err), "")
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
@@ -28,8 +29,8 @@ import (
 )
 
 // run runs the batch, and says how it stands and what has become of it.
-func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) error {
-	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
+func (r *taskRunner) run(b *batch.Batch, results string, argv batchCommand) error {
+	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: argv, said: map[string]bool{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
 	if err := keepAwake(r.settings, r.view.line); err != nil {
@@ -42,14 +43,14 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 		defer b.Book.Remove()
 	}
 	r.results, _ = filepath.Abs(results)
-	r.remember(s, results, command)
+	r.remember(s, results, argv)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
-	if ownsProcess(r.ctx) != nil {
-		go r.obey(catchSignals(true), cancel, record)
+	if command.OwnsProcess(r.ctx) != nil {
+		go r.obey(command.CatchSignals(true), cancel, record)
 	}
 	r.awaitStart(ctx, record)
-	r.starter.Supervisor = supervisor(r.ctx)
+	r.starter.Supervisor = command.Supervisor(r.ctx)
 	b.NoWait = !r.waits(r.settings)
 	if b.MaxLack = r.settings.MaxWait; r.settings.NoWait {
 		b.MaxLack = 0
@@ -84,7 +85,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	cerr := b.Ledger.Close(over)
 	switch {
 	case err != nil:
-		return fail(err)
+		return command.Fail(err)
 	case cerr != nil && sum.Stop != batch.Unwritable:
 		sum.Stop, sum.Err = batch.Unwritable, cerr
 	}
@@ -127,7 +128,7 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 		return nil
 	}
 	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
-		r.view.say(message.Reclaimed(list(ended)))
+		r.view.say(message.Reclaimed(command.ProcNames(ended)))
 	}
 	s.Sweep()
 	s.Ready, r.state = true, s
@@ -147,12 +148,12 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 }
 
 // obey stops the batch at the first request to end, and kills what runs at the second.
-func (r *taskRunner) obey(caught signals, cancel context.CancelCauseFunc, record *supervise.Record) {
-	caught.end(func(sig syscall.Signal) {
+func (r *taskRunner) obey(caught command.Signals, cancel context.CancelCauseFunc, record *supervise.Record) {
+	caught.End(func(sig syscall.Signal) {
 		time.AfterFunc(stoppingDelay, r.sayStopping)
-		var cause error = interrupt(sig)
+		var cause error = command.Interrupt(sig)
 		if by, ok := record.TakeRequest(); ok && sig == syscall.SIGTERM {
-			cause = &stopRequested{by, interrupt(sig)}
+			cause = command.RequestedStop(by, command.Interrupt(sig))
 		}
 		cancel(cause)
 	}, r.killAll)
@@ -317,7 +318,7 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 			r.view.once("login", message.LoginRenewed("task "+job.Task.ID))
 		}
 	case belaytype.AlertRaised:
-		r.view.say(alertText(e))
+		r.view.say(command.AlertText(e))
 	case belaytype.ModelSubstitution:
 		r.view.once("model "+e.Asked+" "+e.Used, message.OtherModel("task "+job.Task.ID, e.Asked, e.Used))
 	case belaytype.StateTrouble:

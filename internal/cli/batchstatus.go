@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/safefile"
@@ -39,7 +40,7 @@ seconds.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep showing it until the batch ends")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		std := stdioOf(cmd)
+		std := command.Streams(cmd)
 		st, err := batch.ReadStatus(args[0])
 		if err == nil && follow && st.Holder != nil {
 			st, err = followBatch(cmd.Context(), std, st, args[0], asJSON)
@@ -51,7 +52,7 @@ seconds.`,
 		case err != nil:
 			return err
 		case st.Holder == nil && st.Total == 0:
-			return usage(message.Error(fmt.Sprintf("%s has no results", args[0])), "")
+			return command.Usage(message.Error(fmt.Sprintf("%s has no results", args[0])), "")
 		}
 		return showBatchStatus(std, st, asJSON)
 	}
@@ -89,7 +90,7 @@ func followBatch(ctx context.Context, std stdio.Streams, st *batch.Status, path 
 func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 	w := std.Out
 	limits := []overview.Limit{}
-	if s, err := openState(); err == nil {
+	if s, err := command.OpenState(); err == nil {
 		_, limits, _ = overview.Gates(s) // without them, the batch is still shown
 	}
 	if asJSON {
@@ -163,7 +164,7 @@ Print what has failed:
 // oneResults checks that there is one file of results.
 func oneResults(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage(message.Error("expected one results file"), message.AsIn(cmd.CommandPath()+" results.jsonl"))
+		return command.Usage(message.Error("expected one results file"), message.AsIn(cmd.CommandPath()+" results.jsonl"))
 	}
 	return nil
 }
@@ -176,5 +177,5 @@ func isUnread(err error) bool {
 }
 
 func unreadableResults(path string, err error) error {
-	return usage(message.Error(fmt.Sprintf("cannot read results from %s: %v", path, pathless(err)), err), "")
+	return command.Usage(message.Error(fmt.Sprintf("cannot read results from %s: %v", path, pathless(err)), err), "")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -204,9 +205,9 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 		v.say("to run the failed tasks again: " + v.command.retrying())
 	}
 	if telemetry := v.runner.settings.Telemetry; p.Failed > 0 || telemetry {
-		foldAndSend(telemetry)
+		command.FoldAndSend(telemetry)
 	}
-	return exit(code)
+	return command.Exit(code)
 }
 
 // stopped says why a batch has ended before its tasks have, and the exit code of the batch. It is 0 only if all tasks are done, whatever has ended the batch.
@@ -223,7 +224,7 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		if _, ok := errors.AsType[*fleetEnded](sum.Err); ok {
 			return engine.CodeFailed, "stopped by " + said
 		}
-		return codeStopped, "stopped by " + said
+		return command.CodeStopped, "stopped by " + said
 	case batch.FatalError:
 		return engine.CodePersonMustAct, message.Sentences(said, "no more tasks were started")
 	case batch.TooManyFailures:

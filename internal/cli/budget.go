@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/budget"
 	wallclock "github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
@@ -35,12 +36,12 @@ Show what each machine of a fleet has spent, and may still spend:
   belay budget --fleet`,
 		Long: `A budget limits what agents cost in a day, a week or a month, across all processes. A run joins a budget with --budget NAME, or through
 [budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
-		ValidArgsFunction: completed(completeBudgets),
+		ValidArgsFunction: command.Complete(completeBudgets),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
-	fleet := addFleetFlags(cmd)
+	fleet := command.AddFleetFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
-		if handed, err := fleet.handOver(cmd, belayd.FleetBudget, asJSON, names...); handed {
+		if handed, err := fleet.HandOver(cmd, belayd.FleetBudget, asJSON, names...); handed {
 			return err
 		}
 		list, err := listBudgets(names)
@@ -65,15 +66,15 @@ func newBudgetReset() *cobra.Command {
   belay budget reset nightly
 Forget only the attempts whose cost is unknown:
   belay budget reset --unknown nightly`,
-		ValidArgsFunction: completed(completeBudgets),
-		Args:              needs(1, 0, "budget", "belay budget reset nightly"),
+		ValidArgsFunction: command.Complete(completeBudgets),
+		Args:              command.Needs(1, 0, "budget", "belay budget reset nightly"),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if _, err := listBudgets(names); err != nil { // nothing is reset if one of them is mistyped
 				return err
 			}
 			opened, err := state.Open("")
 			if err != nil {
-				return fail(err)
+				return command.Fail(err)
 			}
 			for _, name := range names {
 				if err := resetBudget(cmd, opened, name, unknown); err != nil {
@@ -92,7 +93,7 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 	changed, err := s.Budgets().Book(name, rules[name].Terms).Reset(wallclock.Now(), unknown)
 	switch {
 	case err != nil && !errors.Is(err, budget.ErrDamaged):
-		return fail(err)
+		return command.Fail(err)
 	case !changed:
 		term.Printf(cmd.OutOrStdout(), "nothing to reset: nothing has been spent from budget %s\n", name)
 		return nil
@@ -110,15 +111,15 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 func listBudgets(names []string) ([]overview.Budget, error) {
 	known, err := overview.Rules()
 	if err != nil {
-		return nil, usage(err, "")
+		return nil, command.Usage(err, "")
 	}
-	opened, err := openState()
+	opened, err := command.OpenState()
 	if err != nil {
 		return nil, err
 	}
 	all, err := overview.BudgetNames(opened, known)
 	if err != nil {
-		return nil, fail(err)
+		return nil, command.Fail(err)
 	}
 	for _, name := range names {
 		if !slices.Contains(all, name) {
@@ -129,7 +130,7 @@ func listBudgets(names []string) ([]overview.Budget, error) {
 		all = names
 	}
 	list, err := overview.Budgets(opened, known, all)
-	return list, fail(err)
+	return list, command.Fail(err)
 }
 
 // noBudget says that there is no budget of that name.
@@ -138,7 +139,7 @@ func noBudget(name string, all []string) error {
 	if near := config.Nearest(name, all); near != "" {
 		hint = message.DidYouMeanOne(near)
 	}
-	return usage(errors.New("there is no budget "+name), hint)
+	return command.Usage(errors.New("there is no budget "+name), hint)
 }
 
 func writeBudgets(w io.Writer, list []overview.Budget) error {
@@ -241,19 +242,19 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 	}
 	dir, err := filepath.Abs(s.Cwd)
 	if err != nil {
-		return nil, usage(err, "")
+		return nil, command.Usage(err, "")
 	}
 	list := s.Joins(config.Member{Profile: profile, Dir: dir, Name: s.Name, Tags: label.List(s.Tags)})
 	for _, j := range list {
 		if _, ruled := s.BudgetRules[j.Name]; j.Terms != nil || ruled {
 			continue
 		}
-		opened, err := openState()
+		opened, err := command.OpenState()
 		if err != nil {
 			break // the run will say so
 		}
 		if book := opened.Budgets().Book(j.Name, nil); !book.Known() {
-			return nil, usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
+			return nil, command.Usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
 		}
 	}
 	return list, nil
@@ -261,7 +262,7 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 
 // budgetsNow says how the budgets stand that a run would join.
 func budgetsNow(list []budget.Joined) (texts []string) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return nil
 	}

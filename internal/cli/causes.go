@@ -1,30 +1,11 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/supervise"
 )
-
-// stopRequested is the cause of a run that another belay has asked to stop, by a signal.
-type stopRequested struct {
-	supervise.StopRequest
-	signal *belaytype.Interrupt
-}
-
-func (e *stopRequested) Error() string {
-	if e.Run != "" {
-		return message.Replaced(shortID(e.Run))
-	}
-	return fmt.Sprintf("cancelled by %s (pid %d)", e.By, e.PID)
-}
-
-// Unwrap returns the signal.
-func (e *stopRequested) Unwrap() error { return e.signal }
 
 // causeText says why a run ended or was not begun, with the flags and commands that help. The engine knows neither.
 func causeText(s *config.Settings, cause error) string {

@@ -4,24 +4,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
-
-// memoryFlag is a limit of memory where it is no setting.
-type memoryFlag int64
-
-func (f *memoryFlag) String() string { return "" }
-func (f *memoryFlag) Type() string   { return "SIZE" }
-
-func (f *memoryFlag) Set(text string) error {
-	n, err := config.ParseSize(text)
-	if err == nil && !supervise.MemoryLimits() {
-		err = message.Error(message.MemoryUntold())
-	}
-	*f = memoryFlag(n)
-	return err
-}
 
 // setLimits holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, idleFlags says.
 func setLimits(s *config.Settings, r *engine.Runner, known agent.Profile) {

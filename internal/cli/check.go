@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -20,7 +21,7 @@ func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args
 	if s.Check == "" {
 		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
 			if strings.HasPrefix(s.From(name), "--") {
-				return nil, usage(message.Error("--"+name+" needs --check"), "")
+				return nil, command.Usage(message.Error("--"+name+" needs --check"), "")
 			}
 		}
 		return nil, nil
@@ -33,7 +34,7 @@ func skipCheck(s *config.Settings, given config.Given, known agent.Profile, args
 	}
 	from := s.From("check")
 	if strings.HasPrefix(from, "--") {
-		return nil, usage(message.Error(message.NoCheck(known.Name())), "")
+		return nil, command.Usage(message.Error(message.NoCheck(known.Name())), "")
 	}
 	s.Check = ""
 	return []string{fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name()))}, nil

@@ -4,18 +4,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
@@ -35,30 +31,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			code = engine.CodeFailed
 		}
 	}()
-	if err := checkLimits(); err != nil {
-		return report(std.Err, err)
+	if err := command.CheckLimits(); err != nil {
+		return command.Report(std.Err, err)
 	}
-	return codeOf(std, execute(ctx, std, args))
-}
-
-// codeOf prints what is left to be said at the end of a command and returns its exit code. An answer that did not arrive on stdout is a
-// failure of ours, whether or not the function that printed it has looked at the error.
-func codeOf(std stdio.Streams, err error) int {
-	coded, isCode := errors.AsType[*exitError](err)
-	lost := std.Out.Err()
-	if lost != nil && (err == nil || isCode || errors.Is(err, lost)) {
-		if errors.Is(lost, syscall.EPIPE) { // a reader that has left knows
-			return engine.CodeFailed
-		}
-		return report(std.Err, fail(errors.New(message.NotPrinted(lost))))
-	}
-	switch {
-	case err == nil:
-		return 0
-	case isCode:
-		return coded.code
-	}
-	return report(std.Err, err)
+	return command.CodeOf(std, execute(ctx, std, args))
 }
 
 func execute(ctx context.Context, std stdio.Streams, args []string) error {
@@ -77,85 +53,6 @@ func executeCobra(ctx context.Context, std stdio.Streams, args []string) (*cobra
 	root := newRoot(std)
 	root.SetArgs(args)
 	return root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
-}
-
-// stdioOf is where a command of the tree reads and writes.
-func stdioOf(cmd *cobra.Command) stdio.Streams {
-	return stdio.Streams{In: cmd.InOrStdin(), Out: stdio.OutputOf(cmd.OutOrStdout()), Err: cmd.ErrOrStderr()}
-}
-
-// exitError ends belay with a code after everything has been said.
-type exitError struct{ code int }
-
-func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
-// exit is the error for an exit code; nil for 0.
-func exit(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return &exitError{code}
-}
-
-// hintError is an error with a line that says what to type next.
-type hintError struct {
-	err  error
-	hint string
-}
-
-func (e *hintError) Error() string { return e.err.Error() }
-func (e *hintError) Unwrap() error { return e.err }
-
-func usage(err error, hint string) error {
-	return &hintError{&belaytype.UsageError{Err: err}, hint}
-}
-
-// report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
-func report(w io.Writer, err error) int {
-	text, code := sentence(err)
-	say(w, text)
-	return code
-}
-
-// say prints a message to the user.
-func say(w io.Writer, text string) { term.Printf(w, "belay: %s\n", text) }
-
-// sentence is an error in one line, and the exit code for it.
-func sentence(err error) (string, int) {
-	text := strings.ReplaceAll(err.Error(), "\n", "; ")
-	if h, ok := errors.AsType[*hintError](err); ok && h.hint != "" {
-		text += "; " + h.hint
-	}
-	coded, isCoded := errors.AsType[*codedError](err)
-	switch {
-	case isCoded:
-		return text, coded.code
-	case outOfResources(err):
-		return text, engine.CodeFailed
-	}
-	return text, engine.CodeUsage
-}
-
-// outOfResources reports whether something failed because this process or the machine has no more of something, which is no mistake of
-// the caller's: a file that cannot be read for that may be fine.
-func outOfResources(err error) bool {
-	return engine.OutOfResources(err) || errors.Is(err, syscall.EIO)
-}
-
-// codedError is an error that has an exit code of its own.
-type codedError struct {
-	error
-	code int
-}
-
-func (e *codedError) Unwrap() error { return e.error }
-
-// fail is an error that is not the caller's: belay itself could not do what was asked. It is nil for nil.
-func fail(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &codedError{err, engine.CodeFailed}
 }
 
 // New builds the command tree, for programs that describe it.
@@ -192,7 +89,7 @@ Show what the last week has cost:
 	root.SetErr(std.Err)
 	root.DisableFlagsInUseLine = true
 	root.SetHelpFunc(help)
-	root.SetFlagErrorFunc(wrongFlag)
+	root.SetFlagErrorFunc(command.WrongFlag)
 	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newAttach(), newCancel(), newGates(), newLimits(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))

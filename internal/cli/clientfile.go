@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
@@ -32,13 +33,13 @@ type clientTarget struct {
 func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits bool) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addText(flags, &t.client, "client", "NAME", "the client: "+profile.Or(clients(t.kind)))
+	command.AddText(flags, &t.client, "client", "NAME", "the client: "+profile.Or(clients(t.kind)))
 	t.scope = string(scope)
 	otherwise := "all"
 	if scope != "" {
 		otherwise = string(scope)
 	}
-	addText(flags, &t.scope, "scope", "SCOPE", "user, project or local; only claude has local (default "+otherwise+")")
+	command.AddText(flags, &t.scope, "scope", "SCOPE", "user, project or local; only claude has local (default "+otherwise+")")
 	if edits {
 		flags.BoolVar(&t.dryRun, "dry-run", false, "print what would change, and change nothing")
 	}
@@ -51,13 +52,13 @@ func (t *clientTarget) location() (clientfile.Location, error) {
 		return clientfile.Location{}, t.noClient()
 	}
 	if t.kind == clientfile.Hooks && client.NoHooks != "" {
-		return clientfile.Location{}, usage(errors.New(client.NoHooks), "")
+		return clientfile.Location{}, command.Usage(errors.New(client.NoHooks), "")
 	}
 	l, err := client.Location(t.kind, clientfile.Scope(cmp.Or(t.scope, string(clientfile.User))))
 	if _, ok := errors.AsType[*clientfile.NoScope](err); ok {
-		return l, usage(message.Error(message.NoClientScope(t.client, t.scope), err), "use --scope user, --scope project or, for claude, --scope local")
+		return l, command.Usage(message.Error(message.NoClientScope(t.client, t.scope), err), "use --scope user, --scope project or, for claude, --scope local")
 	}
-	return l, fail(err)
+	return l, command.Fail(err)
 }
 
 // locations are the places to look at: of one client or of all, of one scope or of all.
@@ -68,7 +69,7 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 		}
 		own, err := client.Locations(t.kind, clientfile.Scope(t.scope))
 		if err != nil {
-			return nil, fail(err)
+			return nil, command.Fail(err)
 		}
 		places = append(places, own...)
 	}
@@ -81,7 +82,7 @@ func (t *clientTarget) noClient() error {
 	if t.client != "" {
 		err = fmt.Errorf("there is no client %q", t.client)
 	}
-	return usage(err, message.ClientHint(clients(t.kind)))
+	return command.Usage(err, message.ClientHint(clients(t.kind)))
 }
 
 // readClientFile reads a file; nil if there is none.
@@ -148,21 +149,7 @@ func belayCommand(l clientfile.Location) (string, error) {
 	if l.Shared() {
 		return "belay", nil
 	}
-	self, err := executable()
-	if err != nil {
-		return "", err
-	}
-	if found, err := supervise.Look("belay", ""); err == nil && withoutLinks(found) == withoutLinks(self) {
-		return filepath.Abs(found)
-	}
-	return self, nil
-}
-
-func withoutLinks(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	return path
+	return command.Path()
 }
 
 // sayRepointed says what calls another belay than before.

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
@@ -50,7 +49,7 @@ func addCompletions(root *cobra.Command) {
 			case f.Name == "scope" && f.Value.Type() == "KEY", f.Name == "exit-code" && f.Value.Type() == "N":
 				// any value of the user's
 			case f.Name == "profile":
-				cmd.RegisterFlagCompletionFunc(f.Name, completed(completeProfiles))
+				cmd.RegisterFlagCompletionFunc(f.Name, command.Complete(command.CompleteProfiles))
 			case list != nil:
 				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 			case f.Value.Type() == "FILE":
@@ -66,28 +65,6 @@ func addCompletions(root *cobra.Command) {
 	each(root)
 }
 
-// completed makes a completion of arguments of what find returns; those that stand there already are not offered again.
-func completed(find func() []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-		list := slices.DeleteFunc(find(), func(one string) bool {
-			word, _, _ := strings.Cut(one, "\t")
-			return slices.Contains(given, word)
-		})
-		return list, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// completeProfiles are the profiles, with those that the user's file declares.
-func completeProfiles() []string {
-	config.ReadUser() // what is wrong with it is for belay run to say
-	return profile.Names()
-}
-
-// completeByShell leaves commands and files to the shell.
-func completeByShell(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
 // completeGates are the gates that are not healthy.
 func completeGates() (list []string) {
 	gates, _ := listGates()
@@ -99,21 +76,16 @@ func completeGates() (list []string) {
 
 // completeRuns are the runs under way.
 func completeRuns() (list []string) {
-	runs, _ := runsNow()
+	runs, _ := command.RunsNow()
 	for _, r := range runs {
-		list = append(list, describeRun(r.ID, r.Command))
+		list = append(list, command.DescribeRun(r.ID, r.Command))
 	}
 	return list
 }
 
-// describeRun is what a run is completed with.
-func describeRun(id, command string) string {
-	return cobra.CompletionWithDesc(printable.Line(shortID(id)), printable.Line(command))
-}
-
 // completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.
 func completePast() (list []string) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return nil
 	}
@@ -125,7 +97,7 @@ func completePast() (list []string) {
 			continue
 		}
 		seen[e.Invocation] = true
-		list = append(list, cobra.CompletionWithDesc(printable.Line(shortID(e.Invocation)), printable.Line(e.Command)+", "+e.Timestamp.Local().Format("15:04:05")))
+		list = append(list, cobra.CompletionWithDesc(printable.Line(command.ShortID(e.Invocation)), printable.Line(e.Command)+", "+e.Timestamp.Local().Format("15:04:05")))
 	}
 	return list
 }

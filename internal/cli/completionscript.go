@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -35,7 +36,7 @@ Complete belay in every bash from now on:
   belay completion bash > ~/.local/share/bash-completion/completions/belay`,
 		Long: `Prints a completion script for a shell. Commands, flags and their values are completed, and after belay run the command that belay is to run, as if belay
 were not there. make install installs the scripts for bash, zsh and fish.`,
-		Args: noArgs, RunE: onlyHelp}
+		Args: command.NoArgs, RunE: command.OnlyHelp}
 	for _, s := range []struct{ name, example string }{
 		{"bash", `Complete belay in this shell:
   source <(belay completion bash)
@@ -53,13 +54,13 @@ Complete belay in every shell from now on:
   belay completion powershell | Out-String | Invoke-Expression`},
 	} {
 		plain := false
-		c := &cobra.Command{Use: s.name, Short: "Print the completion script for " + s.name, Example: s.example, Args: noArgs,
+		c := &cobra.Command{Use: s.name, Short: "Print the completion script for " + s.name, Example: s.example, Args: command.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				script, err := completionScript(cmd.Root(), s.name, !plain)
 				if err == nil {
 					_, err = io.WriteString(cmd.OutOrStdout(), script)
 				}
-				return fail(err)
+				return command.Fail(err)
 			}}
 		c.Flags().BoolVar(&plain, "no-descriptions", false, "complete without descriptions")
 		cmd.AddCommand(c)

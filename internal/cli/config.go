@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -29,7 +29,7 @@ func newConfig() *cobra.Command {
 The project's file is the nearest one up to the root of the repository. It can lower limits and slow down, and nothing more, because a repository that you have
 cloned is not to be trusted. In your own config.toml a table [profile.claude] is for one CLI only; rules, prices, budgets and alerts are there too.
 
-Details: docs/configuration.md. For the variables, see belay help environment.`, Args: noArgs, RunE: onlyHelp}
+Details: docs/configuration.md. For the variables, see belay help environment.`, Args: command.NoArgs, RunE: command.OnlyHelp}
 	var asJSON bool
 	var profile string
 	show := &cobra.Command{
@@ -43,11 +43,11 @@ Try a variable:
   BELAY_MAX_RETRIES=5 belay config show`,
 		Long: `Shows what is set in the environment and in files, including rules and alerts, and which files were read. With --profile it shows what applies
 to commands of that CLI, including its preset. What a project's .belay.toml may not set is listed as ignored, with the reason.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := config.Show(profile)
 			if err != nil {
-				return usage(err, "")
+				return command.Usage(err, "")
 			}
 			shown = append(shown, gateHold(profile)...)
 			if asJSON {
@@ -56,7 +56,7 @@ to commands of that CLI, including its preset. What a project's .belay.toml may 
 			return writeConfig(cmd.OutOrStdout(), shown)
 		},
 	}
-	addText(show.Flags(), &profile, "profile", "NAME", "show what applies to commands of this profile")
+	command.AddText(show.Flags(), &profile, "profile", "NAME", "show what applies to commands of this profile")
 	show.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(show)
 	return cmd
@@ -138,44 +138,4 @@ func ignoredText(s config.Shown) string {
 		text += " (" + s.Profile + ")"
 	}
 	return text + ": " + s.Why
-}
-
-// settingFlag is a flag for one row of the settings table. It keeps the text; the table reads it.
-type settingFlag struct {
-	setting *config.Setting
-	given   config.Given
-}
-
-func (f *settingFlag) String() string { return "" }
-
-func (f *settingFlag) Set(v string) error {
-	f.given.Add(f.setting, v)
-	return f.setting.Check(v)
-}
-
-func (f *settingFlag) Type() string {
-	if f.setting.Arg == "" {
-		return "bool"
-	}
-	return f.setting.Arg
-}
-
-// addSettings adds a flag for each setting that want selects.
-func addSettings(cmd *cobra.Command, want func(*config.Setting) bool) config.Given {
-	given := config.Given{}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	for i := range config.Table {
-		s := &config.Table[i]
-		if !want(s) {
-			continue
-		}
-		f := &pflag.Flag{Name: s.Name, Usage: s.Usage(), Value: &settingFlag{s, given},
-			Annotations: map[string][]string{groupKey: {s.Group}}}
-		if s.Bare() {
-			f.NoOptDefVal = "true"
-		}
-		flags.AddFlag(f)
-	}
-	return given
 }

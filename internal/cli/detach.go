@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -44,9 +45,9 @@ type argsKey struct{}
 //
 // What the run reads goes through a pipe into its memory; its output is spooled.
 func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) error {
-	self, err := executable()
+	self, err := command.Executable()
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	var input []byte
 	if r.input != nil {
@@ -54,7 +55,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 			return err
 		}
 	}
-	state, err := openState()
+	state, err := command.OpenState()
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 		err = spools.Create(spool.Header{ID: id, Command: r.command, Name: r.name, Started: time.Now()})
 	}
 	if err != nil {
-		return fail(message.Error(message.CannotDetach(err), err))
+		return command.Fail(message.Error(message.CannotDetach(err), err))
 	}
 	at := ""
 	if !l.schedule.At.IsZero() {
@@ -73,26 +74,26 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 	p, report, err := startDetached(self, append([]string{self, detachedArg, id, at}, given...), spools, id, input)
 	if err != nil {
 		spools.Remove(id)
-		return fail(message.Error(message.CannotDetach(err), err))
+		return command.Fail(message.Error(message.CannotDetach(err), err))
 	}
 	defer report.Close()
 	if line, _ := bufio.NewReader(report).ReadString('\n'); line == underWay {
 		term.Line(std.Out, id)
 		if !r.quiet {
-			say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", shortID(id)))
+			command.Say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", command.ShortID(id)))
 		}
 		p.Release()
 		return nil
 	}
 	ended, err := p.Wait()
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	a := &attachment{std: std, spools: spools, id: id}
 	if err := a.deliver(); err != nil {
 		return err
 	}
-	return exit(exitCode(ended))
+	return command.Exit(exitCode(ended))
 }
 
 // startDetached starts a program in a session of its own, gives it its input and returns where it reports to.
@@ -138,7 +139,7 @@ func exitCode(ended *os.ProcessState) int {
 
 // inputOf says how the stdin of a run is read before it is detached; nil if the run does not read it.
 func inputOf(s *config.Settings, std stdio.Streams, known agent.Profile, name string) func(context.Context, io.Reader) ([]byte, error) {
-	prompt := s.From("prompt") != "" && s.Prompt != "-" || s.From("prompt-file") != "" && !isStdin(s.PromptFile)
+	prompt := s.From("prompt") != "" && s.Prompt != "-" || s.From("prompt-file") != "" && !command.IsStdin(s.PromptFile)
 	if s.NoStdin || prompt {
 		return nil
 	}
@@ -158,9 +159,9 @@ func inputOf(s *config.Settings, std stdio.Streams, known agent.Profile, name st
 		}
 		return readAhead(ctx, in, silence, func() bool {
 			if enough {
-				say(std.Err, message.StdinSkipped(silence))
+				command.Say(std.Err, message.StdinSkipped(silence))
 			} else {
-				say(std.Err, message.StdinSilent(name))
+				command.Say(std.Err, message.StdinSilent(name))
 			}
 			return enough
 		})
@@ -197,19 +198,19 @@ func readAhead(ctx context.Context, in io.Reader, silence time.Duration, silent 
 			quiet.Stop()
 			all.Write(c.data)
 			switch {
-			case all.Len() > maxPrompt:
-				return nil, usage(message.Error(fmt.Sprintf("stdin is larger than %d MiB, which --detach cannot keep in memory. Let the command read a file instead", maxPrompt>>20)), "")
+			case all.Len() > command.MaxPrompt:
+				return nil, command.Usage(message.Error(fmt.Sprintf("stdin is larger than %d MiB, which --detach cannot keep in memory. Let the command read a file instead", command.MaxPrompt>>20)), "")
 			case c.err == io.EOF:
 				return all.Bytes(), nil
 			case c.err != nil:
-				return nil, usage(message.Error(message.PromptUnreadable(message.PromptOnStdin, c.err), c.err), "")
+				return nil, command.Usage(message.Error(message.PromptUnreadable(message.PromptOnStdin, c.err), c.err), "")
 			}
 		case <-quiet.C:
 			if silent() {
 				return nil, nil
 			}
 		case <-ctx.Done():
-			return nil, interrupted(ctx, message.PromptOnStdin)
+			return nil, command.InputInterrupted(ctx, message.PromptOnStdin)
 		}
 	}
 }
@@ -236,40 +237,40 @@ func detachmentOf(ctx context.Context) *detachment {
 func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // the one that has started us may have gone
 	if len(args) < 3 {
-		return usage(message.Error(message.NoSuchCommand(detachedArg)), "")
+		return command.Usage(message.Error(message.NoSuchCommand(detachedArg)), "")
 	}
 	d := &detachment{id: args[0], report: stdio.FileOf(std.Out)}
 	if args[1] != "" {
 		var err error
 		if d.at, err = time.Parse(time.RFC3339Nano, args[1]); err != nil {
-			return fail(err)
+			return command.Fail(err)
 		}
 	}
 	input, err := io.ReadAll(std.In)
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
-	state, err := openState()
+	state, err := command.OpenState()
 	if err != nil {
 		return err
 	}
 	w, err := state.Spools().Adopt(d.id)
 	if err != nil {
-		return fail(message.Error(message.CannotDetach(err), err))
+		return command.Fail(message.Error(message.CannotDetach(err), err))
 	}
 	streams := stdio.New(bytes.NewReader(input), w.Stdout, w.Stderr)
 	ctx, d.cancel = context.WithCancelCause(context.WithValue(ctx, detachmentKey{}, d))
 	defer d.cancel(nil)
-	if end := ownsProcess(ctx); end != nil {
-		ctx = OwnProcess(ctx, func(code int) {
+	if end := command.OwnsProcess(ctx); end != nil {
+		ctx = command.OwnProcess(ctx, func(code int) {
 			w.Finish(code)
 			end(code)
 		})
 	}
 	_, err = executeCobra(ctx, streams, args[2:])
-	code := codeOf(streams, err)
+	code := command.CodeOf(streams, err)
 	w.Finish(code)
-	return exit(code)
+	return command.Exit(code)
 }
 
 // observe notices that the run is on its way.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -35,11 +36,11 @@ settings, the state directory, the record, closed gates, the clock, the disk, an
 requests. The record's database is checked by belayd; everything else works without it.
 
 The exit code is 0 if nothing is wrong, and 1 otherwise.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			self, err := executable()
+			self, err := command.Executable()
 			if err != nil {
-				return fail(err)
+				return command.Fail(err)
 			}
 			executables, database := checkExecutables(cmd.Context(), self)
 			list := doctor.Examine(executables, database)
@@ -49,9 +50,9 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 				err = doctor.Write(cmd.OutOrStdout(), list)
 			}
 			if err != nil {
-				return fail(err)
+				return command.Fail(err)
 			}
-			return exit(min(doctor.Ill(list), 1))
+			return command.Exit(min(doctor.Ill(list), 1))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one finding per line")
@@ -63,15 +64,15 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 	answered := make(chan []doctor.Finding, 1)
 	executables = func() []doctor.Finding {
 		list := doctor.One("belay", doctor.Fine, "", message.CLIVersion(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
-		path, argv, err := companion("doctor", belayd.CheckDatabase)
+		path, argv, err := command.Belayd("doctor", belayd.CheckDatabase)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", "the database was not checked because belayd is missing")
-			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it")...)
+			return append(list, doctor.One("belayd", doctor.Wrong, command.InstallBelayd, "not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it")...)
 		}
 		found, err := askDatabase(ctx, path, argv)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", "the database was not checked because belayd did not answer")
-			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, fmt.Sprintf("%s: %v", term.Tilde(path), err))...)
+			list = append(list, doctor.One("belayd", doctor.Wrong, command.InstallBelayd, fmt.Sprintf("%s: %v", term.Tilde(path), err))...)
 		} else {
 			answered <- found
 			list = append(list, doctor.One("belayd", doctor.Fine, "", message.CLIVersion(term.Tilde(path), version.String(), ""))...)

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -29,7 +30,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	}
 	p, err := inv.Preview()
 	if err != nil {
-		return usage(err, "")
+		return command.Usage(err, "")
 	}
 	path, err := supervise.Look(p.Args[0], c.Dir)
 	if err != nil {

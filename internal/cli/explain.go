@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
@@ -54,26 +55,26 @@ decided. It needs no network and writes nothing. For commands other than agents 
 For the classes, see belay help verdicts.`,
 	}
 	f := cmd.Flags()
-	addText(f, &o.profile, "profile", "NAME", "treat the command as "+profile.Or(profile.Names())+" (default: by its name)")
-	addText(f, &o.exitCode, "exit-code", "N", "the exit code, as a shell shows it")
-	addText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
-	addText(f, &o.stdout, "stdout", "FILE", "what the command wrote to stdout; - reads it from stdin")
-	addText(f, &o.stderr, "stderr", "FILE", "what the command wrote to stderr; - reads it from stdin")
-	addText(f, &o.save, "save", "FILE", "add the outcome to FILE, for belay profile check")
-	addText(f, &o.expect, "expect", "CLASS", "the class that a saved outcome should have (default: the one found)")
+	command.AddText(f, &o.profile, "profile", "NAME", "treat the command as "+profile.Or(profile.Names())+" (default: by its name)")
+	command.AddText(f, &o.exitCode, "exit-code", "N", "the exit code, as a shell shows it")
+	command.AddText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
+	command.AddText(f, &o.stdout, "stdout", "FILE", "what the command wrote to stdout; - reads it from stdin")
+	command.AddText(f, &o.stderr, "stderr", "FILE", "what the command wrote to stderr; - reads it from stdin")
+	command.AddText(f, &o.save, "save", "FILE", "add the outcome to FILE, for belay profile check")
+	command.AddText(f, &o.expect, "expect", "CLASS", "the class that a saved outcome should have (default: the one found)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	judging := map[string]bool{"max-retries": true, "retry-on-exit": true, "retry-on": true, "fail-on": true}
-	given := addSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
+	given := command.AddSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
 		if code == sig {
-			return usage(message.Error("give either --exit-code or --signal"), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
+			return command.Usage(message.Error("give either --exit-code or --signal"), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
 		}
 		if o.stdout == "-" && o.stderr == "-" {
-			return usage(message.Error("only one of --stdout and --stderr can be read from stdin"), message.AsIn("--stdout out.txt --stderr -"))
+			return command.Usage(message.Error("only one of --stdout and --stderr can be read from stdin"), message.AsIn("--stdout out.txt --stderr -"))
 		}
 		if _, err := verdict.ParseClass(o.expect); o.expect != "" && err != nil {
-			return usage(fmt.Errorf("--expect: %w", err), "")
+			return command.Usage(fmt.Errorf("--expect: %w", err), "")
 		}
 		return explain(cmd, o, given, args)
 	}
@@ -91,13 +92,13 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	result := verdict.Outcome{Argv: argv}
 	if o.signal == "" {
 		if result.ExitCode, err = exitCodeIn(o.exitCode); err != nil {
-			return usage(fmt.Errorf("--exit-code: %w", err), "")
+			return command.Usage(fmt.Errorf("--exit-code: %w", err), "")
 		}
 	}
 	if o.signal != "" {
 		result.ExitCode = -1
 		if result.Signal, err = verdict.ParseSignal(o.signal); err != nil {
-			return usage(err, "")
+			return command.Usage(err, "")
 		}
 	}
 	for _, stream := range []struct {
@@ -108,7 +109,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 			continue
 		}
 		if *stream.into, err = readExcerpt(cmd.InOrStdin(), stream.path, known); err != nil {
-			return usage(err, "")
+			return command.Usage(err, "")
 		}
 	}
 	v := judge(result)
@@ -116,10 +117,10 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		saved := outcome.New(nameOf(known), result, v, verdict.Class(o.expect))
 		line, err := json.Marshal(saved)
 		if err == nil {
-			err = appendTo(o.save, redact.Text(string(line))+"\n")
+			err = command.AppendTo(o.save, redact.Text(string(line))+"\n")
 		}
 		if err != nil {
-			return usage(err, "")
+			return command.Usage(err, "")
 		}
 	}
 	w := cmd.OutOrStdout()
@@ -145,7 +146,7 @@ func judgeOf(cmd *cobra.Command, given config.Given, named string, argv []string
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := profileFor(stdioOf(cmd), named, argv, "")
+	known, err := profileFor(command.Streams(cmd), named, argv, "")
 	if err != nil {
 		return nil, nil, err
 	}

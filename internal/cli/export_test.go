@@ -1,10 +1,14 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/belay-run/belay/internal/command"
+)
 
 // SetExecutable has belay believe, for the time of a test, that its executable is there.
 func SetExecutable(t *testing.T, path string) {
-	before := executable
-	executable = func() (string, error) { return path, nil }
-	t.Cleanup(func() { executable = before })
+	before := command.Executable
+	command.Executable = func() (string, error) { return path, nil }
+	t.Cleanup(func() { command.Executable = before })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -53,12 +54,12 @@ func fallbackHint(err error) error {
 	name, _, _ := strings.Cut(refused.Fallback, ":")
 	switch {
 	case refused.Form:
-		return usage(err, "use belay's own --output-format, in front of the command")
+		return command.Usage(err, "use belay's own --output-format, in front of the command")
 	case refused.Args:
-		return usage(err, fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, config.UserFile(), name))
+		return command.Usage(err, fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, config.UserFile(), name))
 	}
 	if near := config.Nearest(name, profile.Agents()); profile.Find(name) == nil && near != "" {
-		return usage(err, message.DidYouMeanOne(near))
+		return command.Usage(err, message.DidYouMeanOne(near))
 	}
 	return err
 }

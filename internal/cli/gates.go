@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/term"
@@ -42,12 +43,12 @@ any other command gets one with --gate KEY. A gate has four parts:
 
 A run waits at a closed gate for as long as --max-wait allows, and says so; otherwise it exits with 75 and the time to try again. A gate that is not listed here
 is healthy. Details: docs/gate.md`,
-		Args: noArgs,
+		Args: command.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
-	fleet := addFleetFlags(cmd)
+	fleet := command.AddFleetFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if handed, err := fleet.handOver(cmd, belayd.FleetGates, asJSON); handed {
+		if handed, err := fleet.HandOver(cmd, belayd.FleetGates, asJSON); handed {
 			return err
 		}
 		gates, err := listGates()
@@ -72,7 +73,7 @@ func newGatesWatch() *cobra.Command {
   belay gates watch
 Use it in a script:
   belay gates watch --json`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			last := ""
 			for {
@@ -83,7 +84,7 @@ Use it in a script:
 				// What only counts down is no change.
 				data, err := json.Marshal(gates)
 				if err != nil {
-					return fail(err)
+					return command.Fail(err)
 				}
 				if string(data) != last {
 					last = string(data)
@@ -93,7 +94,7 @@ Use it in a script:
 				}
 				select {
 				case <-cmd.Context().Done():
-					return exit(codeStopped)
+					return command.Exit(command.CodeStopped)
 				case <-time.After(500 * time.Millisecond):
 				}
 			}
@@ -120,12 +121,12 @@ func showChange(w io.Writer, gates []overview.Gate, asJSON bool) error {
 
 // listGates returns the gates that are not healthy; never nil.
 func listGates() ([]overview.Gate, error) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return nil, err
 	}
 	gates, _, err := overview.Gates(s)
-	return gates, fail(err)
+	return gates, command.Fail(err)
 }
 
 func writeGates(w io.Writer, gates []overview.Gate) error {
@@ -162,12 +163,4 @@ func clock(t time.Time) string {
 		return t.Local().Format("2006-01-02 15:04")
 	}
 	return t.Local().Format("15:04:05")
-}
-
-func shortIDs(ids []string) []string {
-	var short []string
-	for _, id := range ids {
-		short = append(short, shortID(id))
-	}
-	return short
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	timeofday "github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
@@ -22,7 +23,7 @@ func newGatesReset() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:               "reset KEY…",
-		ValidArgsFunction: completed(completeGates),
+		ValidArgsFunction: command.Complete(completeGates),
 		Short:             "Make gates healthy again",
 		Example: `Reset one gate:
   belay gates reset api
@@ -30,15 +31,15 @@ Reset all of them:
   belay gates reset --all`,
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			if all == (len(keys) > 0) {
-				return usage(message.Error("name the gates, or use --all"), message.See("belay gates"))
+				return command.Usage(message.Error("name the gates, or use --all"), message.See("belay gates"))
 			}
-			s, err := openState()
+			s, err := command.OpenState()
 			if err != nil {
 				return err
 			}
 			gates, err := s.Gates().List()
 			if err != nil {
-				return fail(err)
+				return command.Fail(err)
 			}
 			var known []string
 			for _, g := range gates {
@@ -74,7 +75,7 @@ func newGatesHold() *cobra.Command {
 	until, reason := "", message.SetByHand()
 	cmd := &cobra.Command{
 		Use:               "hold KEY --until T",
-		ValidArgsFunction: completed(completeGates),
+		ValidArgsFunction: command.Complete(completeGates),
 		Short:             "Let nothing start before a time",
 		Example: `Hold for half an hour:
   belay gates hold api --until 30m
@@ -82,14 +83,14 @@ Hold until a time of day:
   belay gates hold api --until 18:00
 Hold until a date, and say why:
   belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance`,
-		Args: needs(1, 1, "gate", "belay gates hold api --until 30m"),
+		Args: command.Needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return usage(message.Error("--until is missing"), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
+				return command.Usage(message.Error("--until is missing"), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
 			}
-			t, err := parseUntil("--until", until, timeofday.Now())
+			t, err := command.ParseUntil("--until", until, timeofday.Now())
 			if err != nil {
-				return usage(err, "")
+				return command.Usage(err, "")
 			}
 			err = setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_hold", Key: args[0], Until: t, Reason: reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
@@ -98,8 +99,8 @@ Hold until a date, and say why:
 			return err
 		},
 	}
-	addText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339")
-	addText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
+	command.AddText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339")
+	command.AddText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
 	return cmd
 }
 
@@ -107,19 +108,19 @@ func newGatesOpen() *cobra.Command {
 	until, reason := "", "opened by hand"
 	cmd := &cobra.Command{
 		Use:               "open KEY",
-		ValidArgsFunction: completed(completeGates),
+		ValidArgsFunction: command.Complete(completeGates),
 		Short:             "Open the circuit breaker, so that nothing starts",
 		Example: `Refuse all runs until a reset:
   belay gates open api
 Refuse them for an hour:
   belay gates open api --until 1h`,
-		Args: needs(1, 1, "gate", "belay gates open api"),
+		Args: command.Needs(1, 1, "gate", "belay gates open api"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var t time.Time
 			if until != "" {
 				var err error
-				if t, err = parseUntil("--until", until, timeofday.Now()); err != nil {
-					return usage(err, "")
+				if t, err = command.ParseUntil("--until", until, timeofday.Now()); err != nil {
+					return command.Usage(err, "")
 				}
 			}
 			err := setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_open", Key: args[0], Until: t, Reason: reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
@@ -129,48 +130,28 @@ Refuse them for an hour:
 			return err
 		},
 	}
-	addText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339 (default: with a reset)")
-	addText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
+	command.AddText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339 (default: with a reset)")
+	command.AddText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
 	return cmd
-}
-
-// parseUntil reads the time to come of a flag: a duration from now, a time of day, or RFC 3339.
-func parseUntil(flag, text string, now time.Time) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		if !t.After(now) {
-			return t, message.Error(text + " is in the past")
-		}
-		return t, nil
-	}
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return nextTimeOfDay(t, now), nil
-		}
-	}
-	d, err := config.ParseDuration(text)
-	if err != nil || d == 0 {
-		return time.Time{}, message.Error(fmt.Sprintf("%s: %q is not a duration (30m) or a future time (18:00)", flag, text))
-	}
-	return now.Add(d), nil
 }
 
 // sayUnrecorded warns of a change that a person has made and that could not be put on record.
 func sayUnrecorded(w io.Writer, err error) {
 	if err != nil {
-		say(w, message.ChangeUnrecorded(err))
+		command.Say(w, message.ChangeUnrecorded(err))
 	}
 }
 
 // setGate changes a gate by hand. What is to be said besides goes to w.
 func setGate(w io.Writer, c overview.Change, change func(gate.State, time.Time) gate.State) error {
 	if err := overview.CheckKey(c.Key); err != nil {
-		return usage(err, message.See("belay gates"))
+		return command.Usage(err, message.See("belay gates"))
 	}
 	state, err := state.Open("")
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	unrecorded, err := overview.SetGate(state, c, change)
 	sayUnrecorded(w, unrecorded)
-	return fail(err)
+	return command.Fail(err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/actions"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
@@ -50,19 +51,6 @@ func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invoc
 	}
 	return errors.Join(
 		term.Text(stderr, annotation),
-		appendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
-		appendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
-}
-
-// appendTo appends to a file that the runner has made; outside of a job there is none.
-func appendTo(path, text string) error {
-	if path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, text)
-	return errors.Join(err, f.Close())
+		command.AppendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
+		command.AppendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
 }

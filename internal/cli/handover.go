@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 )
 
 // handedOver are the commands that belayd carries out. belayd knows what they mean; here they have their names, flags
@@ -20,7 +21,7 @@ func handedOver() (list []*cobra.Command) {
 		case c.Name == belayd.Rehearse:
 			cmd = newRehearse(c)
 		case c.Parent:
-			cmd = &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs, RunE: onlyHelp} // only shows what is below it
+			cmd = &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: command.NoArgs, RunE: command.OnlyHelp} // only shows what is below it
 			parents[c.Name] = cmd
 		default:
 			cmd = newHandedOver(c)
@@ -36,16 +37,16 @@ func handedOver() (list []*cobra.Command) {
 
 // newHandedOver makes a command that passes the flags that were given, and the arguments, on to belayd.
 func newHandedOver(c belayd.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs}
+	cmd := &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: command.NoArgs}
 	if c.Args.What != "" {
-		cmd.Args = needs(0, 1, c.Args.What, c.Args.Example)
+		cmd.Args = command.Needs(0, 1, c.Args.What, c.Args.Example)
 	}
 	if c.Args.What == "run" {
-		cmd.ValidArgsFunction = completed(completePast)
+		cmd.ValidArgsFunction = command.Complete(completePast)
 	}
 	addFlags(cmd, c)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return runCompanion(cmd.Context(), stdioOf(cmd), c.Name, append(append(givenFlags(cmd, c), "--"), args...)...)
+		return command.HandOver(cmd.Context(), command.Streams(cmd), c.Name, append(append(givenFlags(cmd, c), "--"), args...)...)
 	}
 	return cmd
 }
@@ -63,10 +64,10 @@ func addFlags(cmd *cobra.Command, c belayd.Command) {
 			cmd.Flags().BoolP(f.Name, f.Short, false, f.Help)
 		default:
 			value := f.Default
-			cmd.Flags().VarP(&textFlag{&value, f.Arg}, f.Name, f.Short, f.Help)
+			cmd.Flags().VarP(command.TextValue(&value, f.Arg), f.Name, f.Short, f.Help)
 		}
 		if f.Group != "" {
-			cmd.Flags().SetAnnotation(f.Name, groupKey, []string{f.Group})
+			cmd.Flags().SetAnnotation(f.Name, command.GroupKey, []string{f.Group})
 		}
 		if f.Values != nil {
 			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(f.Values, cobra.ShellCompDirectiveNoFileComp))

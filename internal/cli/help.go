@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -52,9 +53,6 @@ func help(cmd *cobra.Command, _ []string) {
 	}
 }
 
-// onlyHelp is what a command does that only has others below it.
-func onlyHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
 // newHelp is belay help.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "help [COMMAND | TOPIC]", Short: "Show the help of a command, or explain a topic",
@@ -72,11 +70,11 @@ Explain the exit codes:
 			found, rest, err := root.Find(args)
 			switch {
 			case err != nil:
-				return usage(err, message.See("belay --help"))
+				return command.Usage(err, message.See("belay --help"))
 			case len(rest) > 0 && found == root:
 				return notHelp(root, rest[0])
 			case len(rest) > 0 && found.HasAvailableSubCommands():
-				return noArgs(found, rest)
+				return command.NoArgs(found, rest)
 			}
 			return found.Help()
 		}}
@@ -111,16 +109,13 @@ func addHelpFlags(cmd *cobra.Command) {
 	}
 }
 
-// groupKey is the annotation that puts a flag under a heading.
-const groupKey = "group"
-
 // row is a word and what it means.
 type row struct{ word, text string }
 
 // flagRows are the flags of a group.
 func flagRows(flags *pflag.FlagSet, group string) (rows []row) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || strings.Join(f.Annotations[groupKey], "") != group {
+		if f.Hidden || strings.Join(f.Annotations[command.GroupKey], "") != group {
 			return
 		}
 		name := "--" + f.Name

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/hook"
@@ -44,16 +45,16 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 			code = trouble
 		}
 	}()
-	if err := checkLimits(); err != nil {
-		report(std.Err, err)
+	if err := command.CheckLimits(); err != nil {
+		command.Report(std.Err, err)
 		return trouble
 	}
 	if h, ok := quickHook(args); ok {
 		return runHook(ctx, std, h)
 	}
 	called, err := executeCobra(ctx, std, args)
-	code = codeOf(std, err)
-	if _, ran := errors.AsType[*exitError](err); err != nil && !ran && called.Name() == "hook" {
+	code = command.CodeOf(std, err)
+	if _, ran := errors.AsType[*command.ExitError](err); err != nil && !ran && called.Name() == "hook" {
 		return trouble
 	}
 	return code
@@ -62,9 +63,9 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 // hookFlags are the flags of a call.
 type hookFlags struct {
 	timeout                    time.Duration
-	maxMemory                  memoryFlag
+	maxMemory                  command.MemoryFlag
 	name                       string
-	tags                       tagFlag
+	tags                       command.TagFlag
 	failClosed, keepBackground bool
 }
 
@@ -139,24 +140,24 @@ shell commands mean.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usage(message.Error(message.NoCommand()), message.AsIn("belay hook -- ./guard.py"))
+				return command.Usage(message.Error(message.NoCommand()), message.AsIn("belay hook -- ./guard.py"))
 			case cmd.ArgsLenAtDash() != 0:
-				if near := config.Nearest(args[0], commandsOf(cmd)); near != "" {
-					return noArgs(cmd, args)
+				if near := config.Nearest(args[0], command.CommandsOf(cmd)); near != "" {
+					return command.NoArgs(cmd, args)
 				}
-				return usage(message.Error(message.NoSuchCommand(args[0])), "to run it as a hook: belay hook -- "+args[0])
+				return command.Usage(message.Error(message.NoSuchCommand(args[0])), "to run it as a hook: belay hook -- "+args[0])
 			}
-			return exit(do(cmd.Context(), stdioOf(cmd), f.hook(args)))
+			return command.Exit(do(cmd.Context(), command.Streams(cmd), f.hook(args)))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.SetInterspersed(false)
-	flags.Var(&durationFlag{&f.timeout}, "timeout", "stop the command after D; 0 means no limit (default 60s)")
+	flags.Var(command.DurationValue(&f.timeout), "timeout", "stop the command after D; 0 means no limit (default 60s)")
 	flags.Var(&f.maxMemory, "max-memory", "stop the command if it uses more memory than SIZE, such as 1G, with all that it has started (default none)")
 	flags.BoolVar(&f.failClosed, "fail-closed", false, "block if the command fails: exit code 2, the reason on stderr")
-	addText(flags, &f.name, "name", "NAME", "count failures under this name (default: the command's)")
-	flags.Var(&f.tags, "tag", tagUsage)
+	command.AddText(flags, &f.name, "name", "NAME", "count failures under this name (default: the command's)")
+	flags.Var(&f.tags, "tag", command.TagUsage)
 	flags.BoolVar(&f.keepBackground, "keep-background", false, "do not stop what the command leaves running")
 	cmd.AddCommand(newHookInstall(), newHookUninstall(), newHookStatus())
 	return cmd
@@ -164,45 +165,34 @@ shell commands mean.`,
 
 // runHook is belay hook.
 func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
-	labels, err := tagFlag(h.Tags).labels()
+	labels, err := command.TagFlag(h.Tags).Labels()
 	if err != nil {
-		return codeOf(std, fail(err))
+		return command.CodeOf(std, command.Fail(err))
 	}
 	if len(h.Tags) > 0 {
-		h.Env = append(withoutLabels(os.Environ()), labels.Environ()...)
+		h.Env = append(command.WithoutLabels(os.Environ()), labels.Environ()...)
 	}
 	in, done, err := std.InputFile()
 	if err != nil {
-		return codeOf(std, fail(err))
+		return command.CodeOf(std, command.Fail(err))
 	}
 	defer done()
 	h.Stdin, h.Stdout, h.Stderr = in, std.Out.Raw(), std.Err
-	h.Supervisor = supervisor(ctx)
+	h.Supervisor = command.Supervisor(ctx)
 	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e, labels) }
 	markHook(h, labels)
-	if ownsProcess(ctx) != nil {
+	if command.OwnsProcess(ctx) != nil {
 		stopHookBySignal(h)
 	}
 	defer context.AfterFunc(ctx, func() { h.Stop(syscall.SIGTERM) })()
 	return h.Run()
 }
 
-// durationFlag reads a duration as all of belay does.
-type durationFlag struct{ d *time.Duration }
-
-func (f *durationFlag) String() string { return "" }
-func (f *durationFlag) Type() string   { return "D" }
-
-func (f *durationFlag) Set(text string) (err error) {
-	*f.d, err = config.ParseDuration(text)
-	return err
-}
-
 // markHook gives a call the id by which what it starts is found should we be killed, and lets `belay ps` know of a call
 // that takes a while. Its id names us, so that no record has to be written of the others; what is to go on in the
 // background must not look like what a killed belay has left, and has a record at once.
 func markHook(h *hook.Hook, labels label.Labels) {
-	s, err := openState()
+	s, err := command.OpenState()
 	if err != nil {
 		return
 	}
@@ -234,7 +224,7 @@ func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
 	raised, err := state.RecordFailure(state.Log(nil), e, alerts.For(e.Profile))
 	if raised != nil {
 		term.Printf(w, "belay hook: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
-		foldLog() // an alert has to be sent; failures alone are folded when a user asks
+		command.FoldLog() // an alert has to be sent; failures alone are folded when a user asks
 	}
 	return err
 }

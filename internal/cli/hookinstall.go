@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -36,7 +37,7 @@ belay no longer exists. belay hook uninstall restores what was there.
   codex    ~/.codex/hooks.json, .codex/hooks.json (project)
   gemini   ~/.gemini/settings.json, .gemini/settings.json (project)
   cursor   ~/.cursor/hooks.json, .cursor/hooks.json (project)`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return installHooks(cmd.OutOrStdout(), t) },
 	}
 	t.flags(cmd, clientfile.User, true)
@@ -53,7 +54,7 @@ func newHookUninstall() *cobra.Command {
 Take belay out of all hooks:
   belay hook uninstall --client claude`,
 		Long: "Restores, byte for byte, what belay hook install has changed. What you have changed by hand stays.",
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return uninstallHooks(cmd.OutOrStdout(), t) },
 	}
 	t.flags(cmd, clientfile.User, true)
@@ -70,7 +71,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	belay, err := belayCommand(l)
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
 	if err != nil {
@@ -145,20 +146,20 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 func hooksNotEdited(l clientfile.Location, step editStep, err error) error {
 	switch step {
 	case readStep:
-		return &hintError{fail(err), "the file was not changed"}
+		return command.WithHint(command.Fail(err), "the file was not changed")
 	case changeStep:
-		return fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
+		return command.Fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
 	}
-	return fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, err), err))
+	return command.Fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, err), err))
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.
 func checkShell(client *clientfile.Client) error {
 	if runtime.GOOS == "windows" {
-		return &hintError{fail(message.Error("on Windows, hooks are PowerShell or cmd commands, which belay does not rewrite")), message.HookByHand()}
+		return command.WithHint(command.Fail(message.Error("on Windows, hooks are PowerShell or cmd commands, which belay does not rewrite")), message.HookByHand())
 	}
 	if client.UsersShell && filepath.Base(os.Getenv("SHELL")) == "fish" {
-		return &hintError{fail(message.Error(client.Name + " runs hooks with your shell, fish, and belay cannot quote for fish")), message.HookByHand()}
+		return command.WithHint(command.Fail(message.Error(client.Name+" runs hooks with your shell, fish, and belay cannot quote for fish")), message.HookByHand())
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return &hintError{fail(err), "its hooks could not be counted"}
+			return command.WithHint(command.Fail(err), "its hooks could not be counted")
 		case len(file.Entries) > 0:
 			term.Line(w, message.Sentences(fmt.Sprintf("%s also has %s, which belay does not change", l.Path, message.Count(len(file.Entries), "hook")), fmt.Sprintf("move them to %s, or put 'belay hook --' in front of them by hand.", path)))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -22,7 +23,7 @@ func newHookStatus() *cobra.Command {
 Show those of one client and scope:
   belay hook status --client claude --scope project`,
 		Long: "Shows the hooks of all clients and scopes, or of those that you name, whether they go through belay, and which files were read.",
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showHooks(cmd.OutOrStdout(), t, asJSON)
 		},
@@ -66,7 +67,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 	for _, l := range looks {
 		rows = append(rows, l.hookRows()...)
 		if l.err != nil {
-			troubles = errors.Join(troubles, fail(l.err))
+			troubles = errors.Join(troubles, command.Fail(l.err))
 		}
 	}
 	if asJSON {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -56,7 +57,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		switch hint, refused := refusedFlags[f.name]; {
 		case f.works:
 		case refused && from == "--"+f.name:
-			err = usage(message.Error(from+" cannot be used here: "+f.why), hint)
+			err = command.Usage(message.Error(from+" cannot be used here: "+f.why), hint)
 		case refused || strings.HasPrefix(from, "--"):
 			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
@@ -78,7 +79,7 @@ func keepAwake(s *config.Settings, say func(string)) error {
 	}
 	err, from := supervise.KeepAwake(), s.From("keep-awake")
 	if err != nil && from == "--keep-awake" {
-		return usage(message.Error(from+" cannot be used here: "+err.Error(), err), "")
+		return command.Usage(message.Error(from+" cannot be used here: "+err.Error(), err), "")
 	}
 	if err != nil && s.Verbose {
 		say(from + " has no effect here: " + err.Error())

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	wallclock "github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 )
 
@@ -29,10 +29,10 @@ func addLater(cmd *cobra.Command) *later {
 	flags := cmd.Flags()
 	l := &later{flags: flags}
 	flags.BoolVar(&l.detach, "detach", false, "keep it running after logout, and print its id; its output is kept in the state directory, for you alone, until belay attach has shown it")
-	addText(flags, &l.at, "at", "T", "start at T: a time of day (03:00), a date (2026-11-17T03:00) or a duration from now (2h)")
+	command.AddText(flags, &l.at, "at", "T", "start at T: a time of day (03:00), a date (2026-11-17T03:00) or a duration from now (2h)")
 	flags.BoolVar(&l.whenLifted, "when-lifted", false, "start when the limit of this account is over, however late that is; at once if there is none")
 	for _, name := range []string{"detach", "at", "when-lifted"} {
-		flags.SetAnnotation(name, groupKey, []string{laterGroup})
+		flags.SetAnnotation(name, command.GroupKey, []string{laterGroup})
 	}
 	return l
 }
@@ -52,9 +52,9 @@ func (l *later) put(ctx context.Context) (context.Context, error) {
 	case d != nil: // it was read when it was typed
 		l.schedule.At = d.at
 	default:
-		at, err := parseTime(l.at, wallclock.Now())
+		at, err := command.ParseTime(l.at, wallclock.Now())
 		if err != nil {
-			return ctx, usage(err, "")
+			return ctx, command.Usage(err, "")
 		}
 		l.schedule.At = at
 	}
@@ -78,36 +78,4 @@ func (l *later) start() (s engine.Schedule) {
 		s = l.schedule
 	}
 	return s
-}
-
-// parseTime reads the time of --at: as that of belay gates hold, or a date with a time of day.
-func parseTime(text string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			text = wallTime(at, now.Location()).Format(time.RFC3339)
-			break
-		}
-	}
-	return parseUntil("--at", text, now)
-}
-
-// wallTime is when the clock of a zone shows what t shows. Where it never does, because clocks are set forward, it is when a clock that was not set
-// would: [time.Date] may also choose an earlier time, even on the day before.
-func wallTime(t time.Time, zone *time.Location) time.Time {
-	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
-	shown := func(t time.Time) time.Time {
-		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-	}
-	return at.Add(max(0, shown(t).Sub(shown(at))))
-}
-
-// nextTimeOfDay is when a clock next shows the time of day of t.
-func nextTimeOfDay(t, now time.Time) time.Time {
-	y, m, d := now.Date()
-	for day := d; ; day++ {
-		at := wallTime(time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), 0, time.UTC), now.Location())
-		if at.After(now) {
-			return at
-		}
-	}
 }

@@ -3,14 +3,15 @@ package cli
 import (
 	"testing"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/profile"
 )
 
 // A prompt that a CLI takes is never refused for its size.
 func TestMaxPrompt_IsMoreThanAnyCLITakes(t *testing.T) {
 	for _, d := range profile.All() {
-		if d.MaxInput > maxPrompt {
-			t.Errorf("%s takes %d bytes, belay at most %d", d.Name, d.MaxInput, maxPrompt)
+		if d.MaxInput > command.MaxPrompt {
+			t.Errorf("%s takes %d bytes, belay at most %d", d.Name, d.MaxInput, command.MaxPrompt)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
@@ -56,22 +57,22 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch flag := f.given(); {
 		case f.url != "" && len(args) > 0:
-			return usage(message.Error("--url and a command cannot be used together"), "")
+			return command.Usage(message.Error("--url and a command cannot be used together"), "")
 		case f.maxMemory > 0 && f.url != "":
-			return usage(message.Error(message.NotTogether("--max-memory", "--url")), "")
+			return command.Usage(message.Error(message.NotTogether("--max-memory", "--url")), "")
 		case f.maxMemory > 0 && f.noRestart:
-			return usage(message.Error(message.NotTogether("--max-memory", "--no-restart")), "")
+			return command.Usage(message.Error(message.NotTogether("--max-memory", "--no-restart")), "")
 		case f.url != "":
-			return f.connect(cmd.Context(), stdioOf(cmd))
+			return f.connect(cmd.Context(), command.Streams(cmd))
 		case flag != "":
-			return usage(message.Error("--"+flag+" needs --url"), "")
+			return command.Usage(message.Error("--"+flag+" needs --url"), "")
 		case len(args) == 0:
-			return usage(message.Error("no server given"), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
+			return command.Usage(message.Error("no server given"), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
 		}
-		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
-			return noArgs(cmd, args)
+		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], command.CommandsOf(cmd)) != "" {
+			return command.NoArgs(cmd, args)
 		}
-		return f.serve(cmd.Context(), stdioOf(cmd), args)
+		return f.serve(cmd.Context(), command.Streams(cmd), args)
 	}
 	cmd.AddCommand(newMCPStatus(), newMCPInstall(), newMCPUninstall())
 	return cmd
@@ -83,34 +84,34 @@ type mcpFlags struct {
 	name, cwd, callRetries                            string
 	timeout, maxTimeout, startTimeout, hang, maxBytes string
 	toolTimeouts, retryTools, noRetryTools            []string
-	tags                                              tagFlag
+	tags                                              command.TagFlag
 	noRetry, noRestart, noGate                        bool
-	maxMemory                                         memoryFlag
+	maxMemory                                         command.MemoryFlag
 }
 
 func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	text := func(to *string, name, kind, usage string) { addText(flags, to, name, kind, usage) }
+	text := func(to *string, name, kind, usage string) { command.AddText(flags, to, name, kind, usage) }
 	text(&f.name, "name", "NAME", "name the server in messages, log and gate (default: its command or host)")
 	text(&f.url, "url", "URL", "use the server at this http or https address instead of starting one")
 	text(&f.transport, "transport", "KIND", "how to speak to it: http, or sse for servers of 2024 (default: http, and sse if the server has only that)")
-	flags.Var(&listFlag{&f.headers, "HEADER=VARIABLE"}, "header-env", "send it a header whose value is in an environment variable; may be repeated")
+	flags.Var(command.ListValue(&f.headers, "HEADER=VARIABLE"), "header-env", "send it a header whose value is in an environment variable; may be repeated")
 	text(&f.bearer, "bearer-env", "VARIABLE", "send it the token in an environment variable as Authorization: Bearer")
 	text(&f.timeout, "timeout", "D", "longest time a call may go without an answer or progress (default 30s; agents 15m)")
-	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same limit for one tool; may be repeated")
+	flags.Var(command.ListValue(&f.toolTimeouts, "NAME=D"), "tool-timeout", "the same limit for one tool; may be repeated")
 	text(&f.maxTimeout, "max-timeout", "D", "longest time a call may take, whatever its progress (default 10m)")
 	text(&f.startTimeout, "start-timeout", "D", "longest time the server may take for the first request (default 60s)")
 	text(&f.hang, "hang-timeout", "D", "restart the server if it stays silent this long after a timeout (default: as --timeout)")
 	flags.BoolVar(&f.noRestart, "no-restart", false, "do not restart a server that has died, for servers whose state must not be lost unnoticed")
 	text(&f.callRetries, "call-retries", "N", "retry a call that is safe to repeat up to N times, after 1s, 2s, 4s … (default 3)")
 	flags.BoolVar(&f.noRetry, "no-retry", false, "never retry a call")
-	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to retry; may be repeated")
-	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not safe to retry, whatever the server says; may be repeated")
+	flags.Var(command.ListValue(&f.retryTools, "NAME"), "retry-tool", "a tool that is safe to retry; may be repeated")
+	flags.Var(command.ListValue(&f.noRetryTools, "NAME"), "no-retry-tool", "a tool that is not safe to retry, whatever the server says; may be repeated")
 	flags.Var(&f.maxMemory, "max-memory", "restart the server, between calls, if it uses more memory than SIZE, such as 1G, with all that it has started (default none)")
 	text(&f.maxBytes, "max-message", "MIB", "largest message that is passed on, in MiB (default 64)")
 	text(&f.cwd, "cwd", "DIR", "run the server in DIR")
-	flags.Var(&f.tags, "tag", tagUsage)
+	flags.Var(&f.tags, "tag", command.TagUsage)
 	flags.BoolVar(&f.noGate, "no-gate", false, "do not share a circuit breaker with other runs of this server")
 }
 
@@ -130,7 +131,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		}
 		d, err := mcpLimit(limit.text)
 		if err != nil {
-			return o, usage(message.Error(fmt.Sprintf("--%s %q: %v", limit.name, limit.text, err), err), message.AsIn("--"+limit.name+" 2m"))
+			return o, command.Usage(message.Error(fmt.Sprintf("--%s %q: %v", limit.name, limit.text, err), err), message.AsIn("--"+limit.name+" 2m"))
 		}
 		*limit.to = d
 	}
@@ -138,7 +139,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		name, value, ok := cutLast(text, "=")
 		d, err := mcpLimit(value)
 		if !ok || name == "" || err != nil {
-			return o, usage(message.Error(fmt.Sprintf("--tool-timeout %q is not NAME=DURATION", text)), message.AsIn("--tool-timeout export=10m"))
+			return o, command.Usage(message.Error(fmt.Sprintf("--tool-timeout %q is not NAME=DURATION", text)), message.AsIn("--tool-timeout export=10m"))
 		}
 		o.ToolTimeouts[name] = d
 	}
@@ -152,7 +153,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		n, err := strconv.Atoi(f.callRetries)
 		if err != nil || n < 0 || n > maxCallRetries {
 			err = message.Error(message.NotANumber(f.callRetries, 0, maxCallRetries))
-			return o, usage(message.Error(message.InFlag("call-retries", err), err), message.AsIn("--call-retries 3"))
+			return o, command.Usage(message.Error(message.InFlag("call-retries", err), err), message.AsIn("--call-retries 3"))
 		}
 		if o.CallRetries = n; n == 0 {
 			o.CallRetries = -1
@@ -161,7 +162,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	if f.maxBytes != "" {
 		var mib int
 		if n, err := fmt.Sscanf(f.maxBytes, "%d", &mib); n != 1 || err != nil || mib < 1 || mib > 4096 {
-			return o, usage(message.Error(fmt.Sprintf("--max-message %q is not a number of MiB between 1 and 4096", f.maxBytes)), "")
+			return o, command.Usage(message.Error(fmt.Sprintf("--max-message %q is not a number of MiB between 1 and 4096", f.maxBytes)), "")
 		}
 		o.MaxMessage = mib << 20
 	}
@@ -208,35 +209,35 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 		return err
 	}
 	o.Path, o.PathError = supervise.Look(args[0], f.cwd)
-	labels, err := f.tags.labels()
+	labels, err := f.tags.Labels()
 	if err != nil {
 		return err
 	}
 	o.Env = append(serverEnviron(os.Environ()), labels.Environ()...)
 	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out.Raw(), std.Err
-	o.Supervisor = supervisor(ctx)
-	recorder := host.Open(&o, labels, &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}, foldLog)
+	o.Supervisor = command.Supervisor(ctx)
+	recorder := host.Open(&o, labels, &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}, command.FoldLog)
 	defer recorder.Close()
 	if o.Gate != nil && f.noGate {
 		o.Gate = nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	code := codeStopped
-	var caught signals
-	if ownsProcess(ctx) != nil {
-		caught = catchSignals(true)
+	code := command.CodeStopped
+	var caught command.Signals
+	if command.OwnsProcess(ctx) != nil {
+		caught = command.CatchSignals(true)
 	}
 	p := mcp.New(o)
 	if caught != nil {
-		go caught.end(func(sig syscall.Signal) {
+		go caught.End(func(sig syscall.Signal) {
 			code = 128 + int(sig)
 			cancel()
 		}, p.Kill)
 	}
 	p.Run(ctx)
 	if ctx.Err() != nil {
-		return exit(code)
+		return command.Exit(code)
 	}
 	return nil
 }
@@ -247,22 +248,4 @@ func serverEnviron(env []string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != state.DirVar && name != engine.ChargeVar
 	})
-}
-
-// end takes requests to end: the first one is passed on, the second kills. A proxy ignores other signals; a broken pipe
-// shows where it is written to.
-func (s signals) end(first func(syscall.Signal), second func()) {
-	asked := false
-	for got := range s {
-		sig, ok := got.(syscall.Signal)
-		if !ok || sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP {
-			continue
-		}
-		if asked {
-			second()
-			continue
-		}
-		asked = true
-		first(sig)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
@@ -53,7 +54,7 @@ Others may share the files of a project.`,
 		}
 		belay, err := belayCommand(l)
 		if err != nil {
-			return fail(err)
+			return command.Fail(err)
 		}
 		file, edit, err := t.editServers(w, l, true, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
 		if err != nil {
@@ -155,17 +156,17 @@ func serversNotEdited(l clientfile.Location, step editStep, err error) error {
 	case step == readStep:
 		return unreadable(l, message.FileUnchangedBecause, err)
 	case unknown:
-		return usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
+		return command.Usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
 	}
-	return fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
+	return command.Fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
 }
 
 // unreadable says that a configuration cannot be read, or not understood.
 func unreadable(l clientfile.Location, say func(string, error) string, err error) error {
 	if wrong, ok := errors.AsType[*clientfile.SyntaxError](err); ok {
-		return fail(message.Error(say(l.Path, wrong), wrong))
+		return command.Fail(message.Error(say(l.Path, wrong), wrong))
 	}
-	return fail(message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err))
+	return command.Fail(message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err))
 }
 
 // elsewhere names the other scopes that have servers of a state: what was said is not true of those.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -39,7 +40,7 @@ Show those of one scope:
   belay mcp status --client claude --scope local`,
 		Long: `Shows the servers that are running through belay now, how often each was restarted (its generation), and why the last one failed. With --client
 it shows the servers in that client's configuration, of all scopes or of one, which of them go through belay, and which files were read.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 	}
 	t.flags(cmd, "", false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
@@ -78,7 +79,7 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 
 // mcpServers are the servers of all living proxies that share this state directory.
 func mcpServers() ([]mcpServer, error) {
-	runs, err := runsNow()
+	runs, err := command.RunsNow()
 	if err != nil {
 		return nil, err
 	}

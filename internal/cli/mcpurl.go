@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/mcp/host"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
@@ -24,18 +25,18 @@ func (f *mcpAddress) address() (a host.Address, err error) {
 	_, user, ok := a.Authority()
 	switch {
 	case !ok:
-		return a, usage(message.Error(message.NotAServerURL()), message.AsIn("belay mcp --url https://example.com/mcp"))
+		return a, command.Usage(message.Error(message.NotAServerURL()), message.AsIn("belay mcp --url https://example.com/mcp"))
 	case user != "":
-		return a, usage(message.Error("--url has a password in it, which everyone on this machine can read. Put it into a variable and use --header-env"), message.AsIn("--header-env Authorization=MY_VARIABLE"))
+		return a, command.Usage(message.Error("--url has a password in it, which everyone on this machine can read. Put it into a variable and use --header-env"), message.AsIn("--header-env Authorization=MY_VARIABLE"))
 	case f.transport != "" && f.transport != "http" && f.transport != "sse":
-		return a, usage(message.Error(fmt.Sprintf("%q is not a transport: http or sse", f.transport)), "")
+		return a, command.Usage(message.Error(fmt.Sprintf("%q is not a transport: http or sse", f.transport)), "")
 	case strings.ContainsAny(f.bearer, "= "):
-		return a, usage(message.Error(message.NotAHeaderVariable(f.bearer)), message.AsIn("--bearer-env GITHUB_TOKEN"))
+		return a, command.Usage(message.Error(message.NotAHeaderVariable(f.bearer)), message.AsIn("--bearer-env GITHUB_TOKEN"))
 	}
 	for _, text := range f.headers {
 		name, variable, ok := strings.Cut(text, "=")
 		if !ok || !isHeaderName(name) || variable == "" || strings.ContainsAny(variable, "= ") {
-			return a, usage(message.Error(message.NotAHeaderVariable(text)), message.AsIn("--header-env X-API-Key=MY_VARIABLE"))
+			return a, command.Usage(message.Error(message.NotAHeaderVariable(text)), message.AsIn("--header-env X-API-Key=MY_VARIABLE"))
 		}
 		a.Headers = append(a.Headers, [2]string{name, variable})
 	}
@@ -69,20 +70,20 @@ func (f *mcpFlags) connect(ctx context.Context, std stdio.Streams) error {
 		return err
 	}
 	if f.cwd != "" {
-		return usage(message.Error("--"+"cwd"+" cannot be used with --url"), "")
+		return command.Usage(message.Error("--"+"cwd"+" cannot be used with --url"), "")
 	}
 	authority, _, _ := address.Authority()
 	o, err := f.options([]string{authority})
 	if err != nil {
 		return err
 	}
-	labels, err := f.tags.labels()
+	labels, err := f.tags.Labels()
 	if err != nil {
 		return err
 	}
 	settings, err := json.Marshal(host.Handover{Options: o, Address: address, Labels: labels, NoGate: f.noGate})
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
-	return runCompanion(ctx, std, belayd.MCP, "--settings="+string(settings))
+	return command.HandOver(ctx, std, belayd.MCP, "--settings="+string(settings))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/internal/printable"
@@ -50,7 +51,7 @@ func (n *notices) ended(v *view, r *belaytype.Result, err error) {
 	if r.Usage.CostUSD != nil && *r.Usage.CostUSD > 0 { // what is no agent costs nothing
 		cost = " (" + costText(r.Usage) + ")"
 	}
-	by, requested := errors.AsType[*stopRequested](err)
+	by, requested := errors.AsType[*command.StopRequested](err)
 	what, why := "finished", ""
 	switch {
 	case r.Success:

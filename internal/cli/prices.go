@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
@@ -30,7 +31,7 @@ as [prices."MODEL"] in config.toml, come first (docs/cost.md).`,
 		RunE: func(cmd *cobra.Command, models []string) error {
 			own, err := config.Prices()
 			if err != nil {
-				return usage(err, "")
+				return command.Usage(err, "")
 			}
 			rows, err := priceRows(own, models, time.Now())
 			if err != nil {
@@ -92,7 +93,7 @@ func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRo
 	}
 	for _, m := range models {
 		if !slices.Contains(known, m) {
-			return nil, usage(message.Error(fmt.Sprintf("there is no price for %q", m)), fmt.Sprintf("to set one, in %s: [prices.%q]", config.UserFile(), m))
+			return nil, command.Usage(message.Error(fmt.Sprintf("there is no price for %q", m)), fmt.Sprintf("to set one, in %s: [prices.%q]", config.UserFile(), m))
 		}
 	}
 	return rows, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -18,7 +19,7 @@ func profileFor(std stdio.Streams, named string, args []string, dir string) (age
 	case named != "":
 		p, err := profile.Bind(named, args, nil, dir)
 		if err != nil {
-			return nil, usage(err, "there are "+message.And(profile.Names()))
+			return nil, command.Usage(err, "there are "+message.And(profile.Names()))
 		}
 		return p, nil
 	case len(args) == 0:

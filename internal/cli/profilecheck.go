@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
@@ -31,7 +32,7 @@ Try a profile of your own on saved outcomes:
 		Long: `A profile is what Belay knows of one CLI: how it is given its prompt, what its events and errors mean, how it is stopped and resumed. Those of the agents above
 are built in. A table [profile.NAME] in your config.toml declares one for any other CLI.
 
-Details: docs/profiles.md.`, Args: noArgs, RunE: onlyHelp}
+Details: docs/profiles.md.`, Args: command.NoArgs, RunE: command.OnlyHelp}
 	cmd.AddCommand(newProfileList(), newProfileCheck())
 	return cmd
 }
@@ -52,10 +53,10 @@ func newProfileList() *cobra.Command {
 		Example: `Show all profiles:
   belay profile list`,
 		Long: `Shows the profiles that are built in and those that your config.toml declares, with the commands that they are for and the versions that they were tested with.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := config.ReadUser(); err != nil {
-				return usage(err, "")
+				return command.Usage(err, "")
 			}
 			var rows []profileRow
 			for _, d := range profile.All() {
@@ -110,11 +111,11 @@ Details: docs/profiles.md.`,
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return completeProfiles(), cobra.ShellCompDirectiveNoFileComp
+			return command.CompleteProfiles(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(message.Error("name a profile"), message.AsIn("belay profile check qwen outcomes.jsonl"))
+				return command.Usage(message.Error("name a profile"), message.AsIn("belay profile check qwen outcomes.jsonl"))
 			}
 			return checkProfile(cmd, args[0], args[1:], asJSON)
 		},
@@ -126,7 +127,7 @@ Details: docs/profiles.md.`,
 func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) error {
 	own, err := config.OwnProfile(name)
 	if err != nil {
-		return usage(err, "")
+		return command.Usage(err, "")
 	}
 	judge, _, err := judgeOf(cmd, nil, name, []string{name})
 	if err != nil {
@@ -140,7 +141,7 @@ func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) 
 	}
 	saved, err := readOutcomes(paths, name)
 	if err != nil {
-		return usage(err, "")
+		return command.Usage(err, "")
 	}
 	var list []checkedOutcome
 	differ := 0
@@ -154,7 +155,7 @@ func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) 
 	if err := writeChecked(cmd.OutOrStdout(), list, differ, asJSON); err != nil {
 		return err
 	}
-	return exit(min(differ, 1))
+	return command.Exit(min(differ, 1))
 }
 
 func checkOutcome(saved *outcome.Saved, v verdict.Verdict) checkedOutcome {

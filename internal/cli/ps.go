@@ -2,23 +2,18 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -42,19 +37,19 @@ was killed are put on record.
 
 --reap stops what a killed belay has left: processes that carry the mark of a run whose belay is gone. The mark is BELAY_RUN_ID in their environment, or on
 Linux a resource limit that stands for it. Nothing else is touched.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.Flags().BoolVar(&reap, "reap", false, "stop what a killed belay has left running")
-	fleet := addFleetFlags(cmd)
+	fleet := command.AddFleetFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if reap && fleet.on {
-			return usage(message.Error(message.NotTogether("--reap", "--fleet")), "")
+		if reap && fleet.On {
+			return command.Usage(message.Error(message.NotTogether("--reap", "--fleet")), "")
 		}
-		if handed, err := fleet.handOver(cmd, belayd.FleetPs, asJSON); handed {
+		if handed, err := fleet.HandOver(cmd, belayd.FleetPs, asJSON); handed {
 			return err
 		}
-		state, err := openState()
+		state, err := command.OpenState()
 		if err != nil {
 			return err
 		}
@@ -64,12 +59,12 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		}
 		killed, left, leftErr := overview.Left(state)
 		if leftErr != nil {
-			leftErr = fail(leftErr)
+			leftErr = command.Fail(leftErr)
 		}
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
-		runs, err := listRuns(state.Records())
+		runs, err := command.Runs(state.Records())
 		if err = cmp.Or(err, leftErr); err != nil {
 			return err
 		}
@@ -78,7 +73,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		detached := spooledRuns(headers)
 		over := detached.over(runs)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
-			say(cmd.ErrOrStderr(), "a killed belay left processes running. To end them: belay ps --reap")
+			command.Say(cmd.ErrOrStderr(), "a killed belay left processes running. To end them: belay ps --reap")
 		}
 		if asJSON {
 			var list []any
@@ -103,10 +98,10 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			if r.Owner.PID > 0 && r.State != stateKilled {
 				pid = fmt.Sprint(r.Owner.PID)
 			}
-			rows = append(rows, term.Cells(shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, term.Styled(runStyle(r), detached.stateOf(r))))
+			rows = append(rows, term.Cells(command.ShortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, term.Styled(runStyle(r), detached.stateOf(r))))
 		}
 		for _, h := range over {
-			rows = append(rows, term.Cells(shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)),
+			rows = append(rows, term.Cells(command.ShortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)),
 				term.Styled(term.Warning, fmt.Sprintf("ended with exit code %d; output not yet shown", h.ExitCode))))
 		}
 		return term.Table(w, psTable, rows)
@@ -129,7 +124,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 	}
 	ended, err := records.ReclaimAll()
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	if len(ended) == 0 {
 		term.Line(w, "nothing was left running")
@@ -143,7 +138,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 // sayKilled says that a run was killed, and where its story is.
 func sayKilled(w io.Writer, r supervise.Record) {
 	if r.IsRun() { // others have none
-		say(w, message.WasKilled(shortID(r.ID), r.Command))
+		command.Say(w, message.WasKilled(command.ShortID(r.ID), r.Command))
 	}
 }
 
@@ -153,7 +148,7 @@ func stateOf(r supervise.Record) string {
 		if len(r.Left) == 0 { // its record could not be dealt with
 			return stateKilled
 		}
-		return message.KilledState(list(r.Left))
+		return message.KilledState(command.ProcNames(r.Left))
 	}
 	return overview.RunState(r)
 }
@@ -169,9 +164,6 @@ func runStyle(r supervise.Record) term.Style {
 	return term.Good
 }
 
-// shortID is the end of an id: runs that begin together differ there, not at the front.
-func shortID(id string) string { return id[max(0, len(id)-8):] }
-
 func newCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID…",
@@ -182,97 +174,24 @@ func newCancel() *cobra.Command {
 		Long: `Asks the belay process that owns a run to stop it, with everything it has started, as SIGTERM would: exit code 143, no retry.
 The run says that it was cancelled, in its terminal, its result and the log. An ID is
 the whole id, or as much of its beginning or end as is unique.`,
-		ValidArgsFunction: completed(completeRuns),
-		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
+		ValidArgsFunction: command.Complete(completeRuns),
+		Args:              command.Needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			runs, err := runsNow()
+			runs, err := command.RunsNow()
 			if err != nil {
 				return err
 			}
 			for _, id := range ids {
-				r, err := pickRun(runs, id)
+				r, err := command.PickRun(runs, id)
 				if err != nil {
 					return err
 				}
 				if err := r.RequestStop(supervise.StopRequest{By: "belay cancel"}); err != nil {
-					return fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
+					return command.Fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
 				}
-				term.Line(cmd.OutOrStdout(), message.Cancelled(shortID(r.ID), r.Command))
+				term.Line(cmd.OutOrStdout(), message.Cancelled(command.ShortID(r.ID), r.Command))
 			}
 			return nil
 		},
 	}
 }
-
-// pickRun finds the one run that an id means.
-func pickRun(runs []supervise.Record, id string) (supervise.Record, error) {
-	return pick(runs, id, func(r supervise.Record) string { return r.ID })
-}
-
-func pick[T any](runs []T, id string, idOf func(T) string) (none T, err error) {
-	found := slices.DeleteFunc(slices.Clone(runs), func(r T) bool {
-		return id == "" || !strings.HasPrefix(idOf(r), id) && !strings.HasSuffix(idOf(r), id)
-	})
-	switch len(found) {
-	case 0:
-		return none, usage(message.Error(message.NoRun(id)), message.See("belay ps"))
-	case 1:
-		return found[0], nil
-	}
-	return none, usage(message.Error(message.SeveralRuns(len(found), id)), message.See("belay ps --json"))
-}
-
-// openState is the state directory, which need not exist.
-func openState() (*state.State, error) {
-	dir, err := state.DefaultDir()
-	if err != nil {
-		return nil, fail(err)
-	}
-	own, _ := config.Prices() // a mistake in the file is not what is asked for here
-	return &state.State{Dir: dir, Prices: own}, nil
-}
-
-// runsNow returns the runs under way of this user's state.
-func runsNow() ([]supervise.Record, error) {
-	state, err := openState()
-	if err != nil {
-		return nil, err
-	}
-	return listRuns(state.Records())
-}
-
-// listRuns returns the runs under way, oldest first.
-func listRuns(records supervise.Records) ([]supervise.Record, error) {
-	runs, err := overview.Runs(records)
-	return runs, fail(err)
-}
-
-// ownerKey is the key of what [OwnProcess] puts into a context.
-type ownerKey struct{}
-
-// OwnProcess returns a context with which [Run] has the process to itself, as an executable wants it: it catches signals,
-// lets commands have the terminal, becomes the reaper of all descendants, and may be replaced by belayd. exit ends the
-// process; it is called for a signal that comes while the result of a run is being written, which may block.
-func OwnProcess(ctx context.Context, exit func(code int)) context.Context {
-	return context.WithValue(ctx, ownerKey{}, exit)
-}
-
-// ownsProcess returns what ends the process; nil if the process is not ours alone.
-func ownsProcess(ctx context.Context) (exit func(code int)) {
-	exit, _ = ctx.Value(ownerKey{}).(func(code int))
-	return exit
-}
-
-// supervisor is the one that owns all descendants of a process that is ours; else nil, the one that a library has.
-func supervisor(ctx context.Context) *supervise.Supervisor {
-	if ownsProcess(ctx) == nil {
-		return nil
-	}
-	return supervise.Own()
-}
-
-// executable is where belay is. It is a variable for tests, whose executable is another.
-var executable = os.Executable
-
-// codeStopped is the exit code of a call whose context has ended, as engine has it for a run.
-const codeStopped = 128 + int(syscall.SIGTERM)

@@ -5,20 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/term"
 )
-
-// alertText says that an alert was raised. That of a forecast has it delivered: the run goes on, and may well succeed.
-func alertText(e belaytype.AlertRaised) string {
-	if e.Failures == 0 {
-		foldLog()
-		return "alert: " + e.Last + ". See: belay limits"
-	}
-	return message.Alert(e.Integration, e.Failures, e.Within)
-}
 
 func newLimits() *cobra.Command {
 	var asJSON bool
@@ -33,18 +24,18 @@ Use it in a script:
 that beside the account's gate, for all processes. What was never told, and what was told of a window that is over, is not shown.
 
 A forecast is where the window leads if it is used as in the last hour. Details: docs/limits.md`,
-		Args: noArgs,
+		Args: command.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := openState()
+		s, err := command.OpenState()
 		if err != nil {
 			return err
 		}
 		_, list, err := overview.Gates(s)
 		switch {
 		case err != nil:
-			return fail(err)
+			return command.Fail(err)
 		case asJSON:
 			return term.JSONLines(cmd.OutOrStdout(), list)
 		case len(list) == 0:

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -39,7 +40,7 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 		if errors.As(err, &cause) {
 			err = cause.Err // its path may be one that the user has not written
 		}
-		return nil, usage(message.Error(fmt.Sprintf("--result-file: cannot write %s: %v", path, err), err), "")
+		return nil, command.Usage(message.Error(fmt.Sprintf("--result-file: cannot write %s: %v", path, err), err), "")
 	}
 	if open, is, err := openAlready(std, path); is {
 		if err != nil {
@@ -51,14 +52,14 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	info, err := os.Stat(f.path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, usage(message.Error(fmt.Sprintf("--result-file: %s is a directory", path)), "")
+		return nil, command.Usage(message.Error(fmt.Sprintf("--result-file: %s is a directory", path)), "")
 	case err == nil && !info.Mode().IsRegular():
 		err = writable(f.path, info.Mode())
 	case err == nil:
 		err = f.try(true)
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, derr := os.Stat(filepath.Dir(f.path)); derr != nil || !dir.IsDir() {
-			return nil, usage(message.Error(fmt.Sprintf("--result-file: directory %s does not exist", filepath.Dir(f.path))), "")
+			return nil, command.Usage(message.Error(fmt.Sprintf("--result-file: directory %s does not exist", filepath.Dir(f.path))), "")
 		}
 		err = f.try(false)
 	}
@@ -170,17 +171,17 @@ func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error
 	if format == "" && path == "" {
 		return err
 	}
-	text, code := sentence(err)
+	text, code := command.Sentence(err)
 	r := &belaytype.Result{Error: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
 	switch code {
 	case engine.CodeTimeout:
 		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
-	case codeStopped:
+	case command.CodeStopped:
 		r.Verdict.Class, r.Verdict.Rule = verdict.Interrupted, "cancelled"
 	}
 	if werr := writeResult(std.Out, format, r); werr != nil {
-		return fail(werr)
+		return command.Fail(werr)
 	}
 	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
 		if werr := file.write(r); werr != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/fleetpipe"
@@ -73,22 +73,22 @@ comes.
 Durations are 30s, 5m, 1h30m, 2d or plain seconds. In the worst case a run takes (retries + 1) × timeout + waits. Most settings can also be given in
 the environment and in files: see belay help config. For what the exit codes mean, see belay help exit-codes.`,
 	}
-	given := addSettings(cmd, func(*config.Setting) bool { return true })
+	given := command.AddSettings(cmd, func(*config.Setting) bool { return true })
 	later := addLater(cmd)
 	cmd.Flags().SetInterspersed(false)
-	cmd.ValidArgsFunction = completeByShell
+	cmd.ValidArgsFunction = command.CompleteByShell
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return refuse(stdioOf(cmd), given, nil, wrongFlag(cmd, err))
+		return refuse(command.Streams(cmd), given, nil, command.WrongFlag(cmd, err))
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return refuse(stdioOf(cmd), given, nil, usage(message.Error(message.NoCommand()), message.AsIn("belay run -- make test")))
+			return refuse(command.Streams(cmd), given, nil, command.Usage(message.Error(message.NoCommand()), message.AsIn("belay run -- make test")))
 		}
 		ctx, err := later.put(cmd.Context())
 		if err != nil {
-			return refuse(stdioOf(cmd), given, nil, err)
+			return refuse(command.Streams(cmd), given, nil, err)
 		}
-		return do(ctx, stdioOf(cmd), given, args)
+		return do(ctx, command.Streams(cmd), given, args)
 	}
 	return cmd
 }
@@ -131,12 +131,12 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if known == nil {
 		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
-	command, err := newCommand(ctx, std, s, runner.Policy, args)
+	argv, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
 	if s.DryRun {
-		return fallbackHint(dryRun(ctx, std.Out, s, runner, command))
+		return fallbackHint(dryRun(ctx, std.Out, s, runner, argv))
 	}
 	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
@@ -144,7 +144,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
-	runner.Starter = engine.Supervised{Supervisor: supervisor(ctx)}
+	runner.Starter = engine.Supervised{Supervisor: command.Supervisor(ctx)}
 	cli := cliOf(known)
 	view := &view{screen: term.New(std.Err).Beside(std.Out), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
 	runner.Observe = view.observe
@@ -160,8 +160,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		runner.Schedule, runner.Postponed = later.start(), view.postponed
 		detachmentOf(ctx).attend(runner)
 	}
-	view.watch(runner, command)
-	behind.attach(runner, command, view)
+	view.watch(runner, argv)
+	behind.attach(runner, argv, view)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)
@@ -176,13 +176,13 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	runner.Keep = s.ResultFile != "" && !stdio.IsTerminal(std.Out) && !stdio.IsTerminal(std.Err)
 
 	firstLog := watchOwnLog(s, cli, stdio.IsTerminal(std.Err))
-	exitNow := ownsProcess(ctx)
-	var caught signals
+	exitNow := command.OwnsProcess(ctx)
+	var caught command.Signals
 	if exitNow != nil {
-		caught = catchSignals(s.Any() || known != nil)
+		caught = command.CatchSignals(s.Any() || known != nil)
 	}
 	concealed := takeConcealed()
-	inv, err := runner.Prepare(ctx, *command)
+	inv, err := runner.Prepare(ctx, *argv)
 	if err == nil {
 		err = keepAwake(s, view.line)
 	}
@@ -192,7 +192,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	inv.Conceal(concealed...)
 	view.notices.redact = inv.Redact
 	if caught != nil {
-		go caught.pass(inv, known != nil && known.Headless(), exitNow)
+		go pass(caught, inv, known != nil && known.Headless(), exitNow)
 	}
 	inv.Run()
 	result, err := inv.Wait()
@@ -226,11 +226,11 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 	}
 	view.notices.ended(view, result, err)
-	fold(result, s.Telemetry)
+	command.Fold(result, s.Telemetry)
 	if caught != nil && result.Verdict.Class == verdict.Interrupted {
 		endAsShellExpects(std.In, code)
 	}
-	return exit(code)
+	return command.Exit(code)
 }
 
 // nameOf is the name of a profile, of which nil is the generic one.
@@ -277,7 +277,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
-		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
+		return nil, command.Usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
 	}
 	setLimits(s, r, known)
 	if _, err := idleFlags(s, r, known); err != nil {
@@ -293,23 +293,23 @@ func resumption(s *config.Settings, known agent.Profile) (belaytype.Resume, erro
 	r := belaytype.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
-			return r, usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")
+			return r, command.Usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")
 		}
 		r.Session, r.OrNew = s.ResumeOrNew, true
 	}
 	if s.ResumeInterrupted != "" {
 		switch {
 		case s.Resume != "":
-			return r, usage(message.Error(message.NotTogether("--resume", "--resume-interrupted")), "")
+			return r, command.Usage(message.Error(message.NotTogether("--resume", "--resume-interrupted")), "")
 		case s.ResumeOrNew != "":
-			return r, usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
+			return r, command.Usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
 		case s.ResumeInterrupted == belaytype.LastSession:
-			return r, usage(message.Error("--resume-interrupted needs the id of a session"), "")
+			return r, command.Usage(message.Error("--resume-interrupted needs the id of a session"), "")
 		}
 		r.Session, r.Interrupted = s.ResumeInterrupted, true
 	}
 	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
-		return r, usage(message.Error("only agents have sessions that can be resumed"), message.AsIn("belay run --resume last -- claude -p 'go on'"))
+		return r, command.Usage(message.Error("only agents have sessions that can be resumed"), message.AsIn("belay run --resume last -- claude -p 'go on'"))
 	}
 	return r, nil
 }
@@ -321,7 +321,7 @@ func gateSettings(s *config.Settings) gate.Settings {
 
 // newCommand gives the command its streams.
 func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, policy retry.Policy, args []string) (*belaytype.Command, error) {
-	c := &belaytype.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out.Raw(), Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
+	c := &belaytype.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out.Raw(), Stderr: std.Err, Terminal: command.OwnsProcess(ctx) != nil}
 	if s.NoStdin {
 		c.Stdin = nil
 	}
@@ -345,14 +345,11 @@ func takeConcealed() (texts []string) {
 		return nil
 	}
 	os.Unsetenv(fleetpipe.ConcealVar)
-	if data, err := safefile.ReadOwn(path, 2*maxPrompt); err == nil {
+	if data, err := safefile.ReadOwn(path, 2*command.MaxPrompt); err == nil {
 		json.Unmarshal(data, &texts) // who else has set it conceals nothing
 	}
 	return texts
 }
-
-// maxPrompt is more than any CLI takes; what is larger is a mistake.
-const maxPrompt = 64 << 20
 
 // readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
 func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy retry.Policy) (*string, error) {
@@ -360,33 +357,27 @@ func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy
 	what := message.PromptOnStdin
 	switch {
 	case s.From("prompt") != "" && s.From("prompt-file") != "":
-		return nil, usage(message.Error(message.NotTogether("--prompt", "--prompt-file")), "")
+		return nil, command.Usage(message.Error(message.NotTogether("--prompt", "--prompt-file")), "")
 	case s.From("prompt") != "" && s.Prompt != "-":
 		return &s.Prompt, nil
 	case s.From("prompt") != "":
 	case s.From("prompt-file") != "":
 		what = message.PromptFile
-		if !isStdin(s.PromptFile) {
+		if !command.IsStdin(s.PromptFile) {
 			open = func() (io.ReadCloser, error) { return os.Open(s.PromptFile) }
 		}
 	default:
 		return nil, nil
 	}
-	data, err := readWithin(ctx, open, maxPrompt+1, policy, what)
+	data, err := readWithin(ctx, open, command.MaxPrompt+1, policy, what)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxPrompt {
-		return nil, usage(message.Error(fmt.Sprintf("the prompt is larger than %d MiB", maxPrompt>>20)), "")
+	if len(data) > command.MaxPrompt {
+		return nil, command.Usage(message.Error(fmt.Sprintf("the prompt is larger than %d MiB", command.MaxPrompt>>20)), "")
 	}
 	prompt := string(data)
 	return &prompt, nil
-}
-
-// isStdin reports whether a path names stdin. It is not opened anew: a socket cannot be, and a file would be read from its
-// beginning.
-func isStdin(path string) bool {
-	return runtime.GOOS != "windows" && (path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0")
 }
 
 // readWithin opens a stream and reads all of it, up to so many bytes. A named pipe may never have a writer, and a stream may
@@ -415,18 +406,12 @@ func readWithin(ctx context.Context, open func() (io.ReadCloser, error), size in
 	select {
 	case err := <-read:
 		if err != nil {
-			return nil, usage(message.Error(message.PromptUnreadable(what, err), err), "")
+			return nil, command.Usage(message.Error(message.PromptUnreadable(what, err), err), "")
 		}
 		return data, nil
 	case <-ctx.Done():
-		return nil, interrupted(ctx, what)
+		return nil, command.InputInterrupted(ctx, what)
 	case <-late:
-		return nil, &codedError{fmt.Errorf("the %s did not end within the %s (%s), so nothing was started", what, name, message.Seconds(limit)), engine.CodeTimeout}
+		return nil, command.WithCode(fmt.Errorf("the %s did not end within the %s (%s), so nothing was started", what, name, message.Seconds(limit)), engine.CodeTimeout)
 	}
-}
-
-// interrupted says that belay was stopped while it read a prompt.
-func interrupted(ctx context.Context, what string) error {
-	cause := context.Cause(ctx)
-	return &codedError{message.Error(fmt.Sprintf("the %s was still being read (%v), so nothing was started", what, cause), cause), codeStopped}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
@@ -36,7 +36,7 @@ All else becomes the real CLI at once: interactive use, unknown flags, and comma
 belay removed, the links lead nowhere, and shells find the real CLI.
 
 BELAY_SHIM=off in the environment turns the links off.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newShimInstall(), newShimRemove(), newShimStatus())
@@ -49,7 +49,7 @@ type shimTarget struct{ dir string }
 // flags adds the flags that choose them.
 func (t *shimTarget) flags(cmd *cobra.Command) {
 	cmd.Flags().SortFlags = false
-	cmd.Flags().Var(&textFlag{&t.dir, "DIR"}, "dir", "the directory of the links (default ~/.local/share/belay/shims)")
+	cmd.Flags().Var(command.TextValue(&t.dir, "DIR"), "dir", "the directory of the links (default ~/.local/share/belay/shims)")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return shimNames(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -58,7 +58,7 @@ func (t *shimTarget) flags(cmd *cobra.Command) {
 // directory is the directory of the links, as an absolute path.
 func (t *shimTarget) directory() (string, error) {
 	if runtime.GOOS == "windows" {
-		return "", fail(message.Error("belay shim needs symbolic links, which Windows keeps from most users"))
+		return "", command.Fail(message.Error("belay shim needs symbolic links, which Windows keeps from most users"))
 	}
 	dir, err := t.dir, error(nil)
 	if dir == "" {
@@ -67,10 +67,10 @@ func (t *shimTarget) directory() (string, error) {
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return "", fail(err)
+		return "", command.Fail(err)
 	}
 	if separator := string(filepath.ListSeparator); strings.Contains(dir, separator) {
-		return "", usage(message.Error(fmt.Sprintf("%s cannot be on the PATH: it has a %s in its name", dir, separator)), "")
+		return "", command.Usage(message.Error(fmt.Sprintf("%s cannot be on the PATH: it has a %s in its name", dir, separator)), "")
 	}
 	return dir, nil
 }
@@ -86,7 +86,7 @@ func agentNames() []string { return namesOf((*agent.Descriptor).IsAgent) }
 func checkNames(names []string) error {
 	for _, name := range names {
 		if profile.Find(name) == nil {
-			return usage(message.Error(fmt.Sprintf("belay knows no CLI %q", name)), "there are "+message.And(shimNames()))
+			return command.Usage(message.Error(fmt.Sprintf("belay knows no CLI %q", name)), "there are "+message.And(shimNames()))
 		}
 	}
 	return nil
@@ -119,9 +119,9 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 	if err := checkNames(names); err != nil {
 		return err
 	}
-	belay, err := belayCommand(clientfile.Location{})
+	belay, err := command.Path()
 	if err != nil {
-		return fail(err)
+		return command.Fail(err)
 	}
 	if len(names) == 0 {
 		names = agentNames()
@@ -149,7 +149,7 @@ func shimFailure(dir, name string, err error) error {
 	if errors.Is(err, shim.ErrOther) {
 		err = message.Error(filepath.Join(dir, name) + " is not a link to belay; left as it is")
 	}
-	return fail(err)
+	return command.Fail(err)
 }
 
 // sayPath says how the directory is put first on the PATH.

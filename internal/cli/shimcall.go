@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -79,10 +80,10 @@ func runShim(ctx context.Context, std stdio.Streams, cli *agent.Descriptor, args
 	}
 	given := config.Given{"exit-code": "child", "quiet": "true"}
 	err = run(context.WithValue(ctx, shimKey{}, c), std, given, append([]string{c.path}, args[1:]...))
-	if _, ended := errors.AsType[*exitError](err); err != nil && !ended && !c.began.Load() {
+	if _, ended := errors.AsType[*command.ExitError](err); err != nil && !ended && !c.began.Load() {
 		return c.become(ctx)
 	}
-	return codeOf(std, err)
+	return command.CodeOf(std, err)
 }
 
 // notFound says what a shell says of a command that is not there, and returns its exit code.
@@ -109,7 +110,7 @@ func (c *shimCall) supervisable(cli *agent.Descriptor) bool {
 // It is asked before a file is opened, which takes the runtime more of them.
 func ready() bool {
 	var s state.State
-	return checkLimits() == nil && s.Prepare() == nil && takesFiles(s.Dir)
+	return command.CheckLimits() == nil && s.Prepare() == nil && takesFiles(s.Dir)
 }
 
 // become replaces belay by the CLI. The exit code is that of a CLI that cannot be started.
@@ -119,14 +120,14 @@ func (c *shimCall) become(ctx context.Context) int {
 		argv[0] = c.path
 	}
 	os.Setenv(shim.MarkVar, strings.TrimPrefix(shim.Setting(os.Environ(), c.name, c.path), shim.MarkVar+"="))
-	code, err := become(ctx, c.std, c.path, argv)
+	code, err := command.Become(ctx, c.std, c.path, argv)
 	if errors.Is(err, syscall.ENOEXEC) { // a script that does not name its interpreter, as a shell runs it
-		code, err = become(ctx, c.std, "/bin/sh", append([]string{"/bin/sh", c.path}, argv[1:]...))
+		code, err = command.Become(ctx, c.std, "/bin/sh", append([]string{"/bin/sh", c.path}, argv[1:]...))
 	}
 	if err == nil {
 		return code
 	}
-	say(c.std.Err, message.CannotStart(c.path, err))
+	command.Say(c.std.Err, message.CannotStart(c.path, err))
 	return engine.CodeNotExecutable
 }
 
@@ -170,7 +171,7 @@ func (s *shimStarter) Run(spec supervise.Spec, started func(engine.Process)) (su
 	})
 	if err != nil && !s.call.began.Load() && (spec.Stdin == nil || spec.Stdin == s.call.std.In) { // else it is read already
 		s.Supervisor.Disown()
-		os.Exit(s.call.become(OwnProcess(context.Background(), os.Exit)))
+		os.Exit(s.call.become(command.OwnProcess(context.Background(), os.Exit)))
 	}
 	return exit, err
 }

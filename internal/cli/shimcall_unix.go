@@ -2,7 +2,9 @@
 
 package cli
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+)
 
 // takesFiles reports whether files can be made in a directory.
 func takesFiles(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }

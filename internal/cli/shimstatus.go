@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
@@ -27,7 +28,7 @@ For a script, one CLI a line:
   belay shim status --json`,
 		Long: `Shows for each CLI whether its name on the PATH reaches belay, and if not why, where the real CLI is, and its version. SDKs start a CLI of their own, wherever
 the PATH leads: the status says which option of theirs names another, with the path of the link.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showShims(cmd.OutOrStdout(), &t, asJSON) },
 	}
 	t.flags(cmd)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -24,10 +25,10 @@ func TestSignals_WhileTheResultIsWritten(t *testing.T) {
 	}
 	for _, requests := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
-			s := make(signals, 16)
+			s := make(command.Signals, 16)
 			defer close(s)
 			var ended atomic.Int32 // with which exit code
-			go s.pass(inv, true, func(code int) { ended.Store(int32(code)) })
+			go pass(s, inv, true, func(code int) { ended.Store(int32(code)) })
 			for range requests {
 				s <- syscall.SIGTERM
 			}

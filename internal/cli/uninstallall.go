@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
@@ -29,10 +30,10 @@ Change it:
 own files, for all projects that they name, and the files of the current directory. The links of
 'belay shim install' are removed. What you have put behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
 belay that is gone has lost its hooks and servers. docs/install.md says what else there is to remove.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun == yes {
-				return usage(message.Error("say what to do"), "--dry-run shows what would change, --yes changes it")
+				return command.Usage(message.Error("say what to do"), "--dry-run shows what would change, --yes changes it")
 			}
 			return uninstallAll(cmd.OutOrStdout(), dryRun)
 		},
@@ -118,7 +119,7 @@ func installedPlaces() (places []clientfile.Location, err error) {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
 			own, err := client.Locations(kind, "")
 			if err != nil {
-				return nil, fail(err)
+				return nil, command.Fail(err)
 			}
 			for _, l := range own {
 				if l.LeftAlone || slices.ContainsFunc(places, func(p clientfile.Location) bool { return p.Path == l.Path && p.Kind == kind }) {

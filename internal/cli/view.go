@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -69,7 +70,7 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.AtGate:
 		v.atGate(e)
 	case belaytype.ScopeBusy:
-		v.say(message.ScopeBusy(e.Key, shortIDs(e.Holders), e.Replaced))
+		v.say(message.ScopeBusy(e.Key, command.ShortIDs(e.Holders), e.Replaced))
 	case belaytype.GateTrouble:
 		switch {
 		case errors.Is(e.Err, gate.ErrDamaged):
@@ -94,7 +95,7 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.ModelSubstitution:
 		v.say(message.OtherModel(v.name, e.Asked, e.Used))
 	case belaytype.AlertRaised:
-		v.line(alertText(e))
+		v.line(command.AlertText(e))
 	case belaytype.FoundDone:
 		v.say(fmt.Sprintf("%s failed, but the change had been made: %s", v.name, strings.TrimSpace(e.Output)))
 	case belaytype.StdinSilent:
@@ -239,7 +240,7 @@ func (v *view) done(r *belaytype.Result, err error) {
 	if v.stopping != nil {
 		v.stopping.Stop()
 	}
-	_, isRequested := errors.AsType[*stopRequested](err)
+	_, isRequested := errors.AsType[*command.StopRequested](err)
 	switch {
 	case r.Success:
 		if r.Attempts == 0 && r.Check != nil {
@@ -340,13 +341,6 @@ func (v *view) verbosely(text string) {
 	if v.settings.Verbose {
 		v.line(text)
 	}
-}
-
-func list(procs []supervise.Proc) (names []string) {
-	for _, p := range procs {
-		names = append(names, p.String())
-	}
-	return names
 }
 
 // left are the processes of an event, as list has them.

@@ -1,9 +1,8 @@
-package cli
+package command
 
 import (
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -52,7 +51,7 @@ func TestParseTime(t *testing.T) {
 		{"Zero", "0", evening, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := parseTime(tt.text, tt.now)
+			got, err := ParseTime(tt.text, tt.now)
 			switch {
 			case tt.want == "" && err == nil:
 				t.Errorf("it is %v", got)
@@ -70,7 +69,7 @@ func FuzzParseTime(f *testing.F) {
 	}
 	now := time.Date(2026, 11, 16, 23, 30, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		if at, err := parseTime(text, now); err == nil && !at.After(now) {
+		if at, err := ParseTime(text, now); err == nil && !at.After(now) {
 			t.Errorf("%q is %v", text, at)
 		}
 	})
