@@ -199,12 +199,19 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		return nil, &UsageError{Err: err}
 	}
 	runner := &engine.Runner{
-		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, OnlyAttempt: r.onlyAttempt, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
-		Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, Resume: r.Resume, Effects: r.Effects, Observe: r.Observe,
-		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, Ceilings: engine.Ceilings{Memory: r.MaxMemory, FreeDisk: r.MinFreeDisk, Agents: r.MaxAgents, Repeats: r.MaxRepeats}, NoWait: r.NoWait, Reap: r.Reap,
-		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
-		FallbackAfterWork: r.FallbackAfterWork, Check: engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt, Repeat: r.Policy.MaxRetries > 0},
-		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
+		Profile:           known,
+		Judge:             r.Judge,
+		Policy:            r.Policy,
+		Resume:            r.Resume,
+		Effects:           r.Effects,
+		Observe:           r.Observe,
+		InSession:         r.InSession,
+		FallbackAfterWork: r.FallbackAfterWork,
+		Check:             engine.Check{Rounds: r.CheckRounds, Prompt: r.CheckPrompt, Repeat: r.Policy.MaxRetries > 0},
+		Limits:            engine.Limits{Stall: r.Stall, OnlyAttempt: r.onlyAttempt, LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, Ceilings: engine.Ceilings{Memory: r.MaxMemory, FreeDisk: r.MinFreeDisk, Agents: r.MaxAgents, Repeats: r.MaxRepeats}, Reap: r.Reap},
+		Streams:           engine.Streams{Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin},
+		Admission:         engine.Admission{Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, NoWait: r.NoWait},
+		Record:            engine.Record{Alert: alert.Settings(r.Alert), LogDir: r.LogDir, Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited())},
 	}
 	for _, f := range r.Fallbacks {
 		runner.Fallbacks = append(runner.Fallbacks, engine.Fallback{Profile: f.Agent, Model: f.Model, Args: f.Args, Judge: r.Judge})

@@ -100,8 +100,13 @@ func TestBatch_AutoConcurrency(t *testing.T) {
 				s := &service{perMinute: 40, atOnce: 8, takes: tt.takes, hints: tt.hints}
 				var gates gate.Memory
 				b := &batch.Batch{Plan: planOf(t, tasks), MaxJobs: 64, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
-					r := &engine.Runner{Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}}, Starter: s, Shared: &gates, Policy: retry.Policy{MaxWait: retry.None},
-						Gate: belaytype.Gate{Settings: gate.Settings{MaxHold: batch.LongestHold}}, Observe: observe(job)}
+					r := &engine.Runner{
+						Profile:   &enginetest.Agent{Facts: agent.Info{Gate: "api"}},
+						Starter:   s,
+						Policy:    retry.Policy{MaxWait: retry.None},
+						Observe:   observe(job),
+						Admission: engine.Admission{Shared: &gates, Gate: belaytype.Gate{Settings: gate.Settings{MaxHold: batch.LongestHold}}},
+					}
 					prompt := job.Task.Prompt
 					res, err := r.Run(ctx, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &prompt})
 					if err != nil {

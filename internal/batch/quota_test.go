@@ -83,12 +83,18 @@ func TestQuota(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, gates := &account{each: 0.02}, gate.Memory{}
 				b := &batch.Batch{Plan: planOf(t, 60), Jobs: c.jobs, MaxJobs: 16, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
-					r := &engine.Runner{Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}}, Starter: a, Shared: &gates, Policy: retry.Policy{MaxWait: retry.None},
-						Reserve: c.reserve, Observe: observe(job), Follow: func(a engine.Activity) {
+					r := &engine.Runner{
+						Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}},
+						Starter: a,
+						Policy:  retry.Policy{MaxWait: retry.None},
+						Observe: observe(job),
+						Follow: func(a engine.Activity) {
 							if a.Filled != nil {
 								job.Filled(c.reserve.Left(a.Filled), a.Filled.Resets)
 							}
-						}}
+						},
+						Admission: engine.Admission{Shared: &gates, Reserve: c.reserve},
+					}
 					if _, err := r.Run(ctx, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &job.Task.Prompt}); err != nil {
 						return batch.Outcome{State: batch.Failed, Error: err.Error()}
 					}

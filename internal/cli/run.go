@@ -251,10 +251,17 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belaytype.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
-		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child",
-		Telemetry: s.Telemetry, NoRecord: s.NoRecord, State: &state.State{Prices: s.Prices}, Prices: s.Prices, Words: func(cause error) string { return causeText(s, cause) }}
+	r := &engine.Runner{
+		Profile:   own,
+		Policy:    s.Policy(nameOf(known), known != nil),
+		State:     &state.State{Prices: s.Prices},
+		Prices:    s.Prices,
+		Words:     func(cause error) string { return causeText(s, cause) },
+		Limits:    engine.Limits{Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Reap: s.Reap, MaxCost: s.MaxCost},
+		Streams:   engine.Streams{Stream: s.Stream, ReplayStdin: s.ReplayStdin},
+		Admission: engine.Admission{Scope: s.Scope, OnBusy: belaytype.OnBusy(s.OnBusy), NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0},
+		Record:    engine.Record{LogDir: s.LogDir, OwnCode: s.ExitCodeOut == "child", Telemetry: s.Telemetry, NoRecord: s.NoRecord},
+	}
 	if s.Chosen("stall-timeout") && s.StallTimeout == 0 {
 		r.Stall = -1
 	}

@@ -560,7 +560,7 @@ func TestAdmission_WhatCountsWithTheBreaker(t *testing.T) {
 func TestAdmission_WithoutAState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := fmt.Sprint("test of ", t.Name())
-		first, second := &engine.Runner{Gate: belaytype.Gate{Key: key}}, &engine.Runner{Gate: belaytype.Gate{Key: key}, NoWait: true}
+		first, second := &engine.Runner{Admission: engine.Admission{Gate: belaytype.Gate{Key: key}}}, &engine.Runner{Admission: engine.Admission{Gate: belaytype.Gate{Key: key}, NoWait: true}}
 		play(first, 0, hinted(verdict.RateLimit, time.Minute))
 		first.Run(t.Context(), tool)
 		s := play(second, 0, of(verdict.OK))

@@ -19,7 +19,7 @@ import (
 // call is what all stages know of an invocation. Nothing in it changes once the first stage has begun.
 type call struct {
 	id      string
-	runner  *Runner
+	runner  *Settings
 	command command
 	env     []string
 	profile agent.Profile

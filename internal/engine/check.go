@@ -62,7 +62,7 @@ func NoCheck(p agent.Profile) bool {
 }
 
 // checkable finds, before anything is started, why the work of a command cannot be checked.
-func (r *Runner) checkable(c *command, env []string) error {
+func (r *Settings) checkable(c *command, env []string) error {
 	if r.Check.Line == "" && c.Check == nil {
 		return nil
 	}

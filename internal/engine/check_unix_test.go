@@ -408,7 +408,7 @@ func TestCheck_Streams(t *testing.T) {
 		"names":   {`test "$BELAY_ATTEMPT" = 1 && test "$BELAY_TASK_ID" = q�7 && test "${BELAY_RUN_ID#*-}" != "$BELAY_RUN_ID" && echo right; exit 1`, "right\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &engine.Runner{Check: engine.Check{Line: test.check}, Task: engine.Task{ID: "q\x007"}}
+			r := &engine.Runner{Check: engine.Check{Line: test.check}, Record: engine.Record{Task: engine.Task{ID: "q\x007"}}}
 			res, _ := r.Run(t.Context(), belaytype.Command{Args: []string{"head", "-c", fmt.Sprint(answer), "/dev/zero"}, Stdout: io.Discard})
 			if res.Verdict.Class != verdict.NotDone || res.Check.Output != test.output {
 				t.Errorf("%v: %.100q", res.Verdict, res.Check.Output)

@@ -82,7 +82,7 @@ func (w *sharedWriter) Write(p []byte) (int, error) {
 }
 
 // check finds, before anything is started, what cannot work.
-func (r *Runner) check(c *command, env []string) error {
+func (r *Settings) check(c *command, env []string) error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return &belaytype.UsageError{Err: errors.New(message.NoCommand())}
 	}

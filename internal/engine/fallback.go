@@ -64,7 +64,7 @@ func (inv *Invocation) addFallbacks() (err error) {
 
 // standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
 // why. The error is a [*UsageError].
-func (r *Runner) standIns(c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
+func (r *Settings) standIns(c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
 	for _, f := range r.Fallbacks {
 		s, refused := r.standIn(f, c)
 		switch {
@@ -80,7 +80,7 @@ func (r *Runner) standIns(c *belaytype.Command) (list []standIn, unfit []*belayt
 }
 
 // standIn finds out how a fallback is started for a command.
-func (r *Runner) standIn(f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
+func (r *Settings) standIn(f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
 	refuse := func(why string) (standIn, *belaytype.FallbackRefused) {
 		return standIn{}, &belaytype.FallbackRefused{Fallback: f.Name(), Why: why}
 	}

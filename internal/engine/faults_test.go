@@ -152,8 +152,14 @@ func (r *faultRun) play(t *testing.T, shared *state.State, home string, change f
 	}
 	args := r.Args()
 	env := []string{"HOME=" + home}
-	runner := &engine.Runner{Policy: r.Policy, Stall: r.Stall, State: shared, Starter: r.script, Gate: belaytype.Gate{Off: true}, LogDir: engine.NoLogDir,
-		Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+	runner := &engine.Runner{
+		Policy:    r.Policy,
+		State:     shared,
+		Starter:   r.script,
+		Limits:    engine.Limits{Stall: r.Stall},
+		Admission: engine.Admission{Gate: belaytype.Gate{Off: true}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}},
+		Record:    engine.Record{LogDir: engine.NoLogDir},
+	}
 	if cli := profile.Find(args[0]); cli != nil {
 		runner.Profile = cli.New(args, env, home)
 	}

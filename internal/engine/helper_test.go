@@ -75,7 +75,7 @@ func script(r *engine.Runner, attempts ...enginetest.Attempt) *enginetest.Script
 
 // agentRunner runs an agent of those traits, with gates and scopes of its own.
 func agentRunner(traits agent.Info) *engine.Runner {
-	return &engine.Runner{Profile: &enginetest.Agent{Facts: traits}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+	return &engine.Runner{Profile: &enginetest.Agent{Facts: traits}, Admission: engine.Admission{Shared: &gate.Memory{}, Scopes: &gate.Memory{}}}
 }
 
 // brokenStore is a store in which nothing works.

@@ -41,7 +41,7 @@ type Invocation struct {
 	err    error
 }
 
-func newInvocation(ctx context.Context, r *Runner, c command, env []string) *Invocation {
+func newInvocation(ctx context.Context, r *Settings, c command, env []string) *Invocation {
 	now := time.Now()
 	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}

@@ -57,7 +57,7 @@ func hinted(c verdict.Class, after time.Duration) verdict.Verdict {
 }
 
 func runner(t *testing.T, p retry.Policy) *engine.Runner {
-	return &engine.Runner{Policy: p, State: &state.State{Dir: filepath.Join(t.TempDir(), "state")}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+	return &engine.Runner{Policy: p, State: &state.State{Dir: filepath.Join(t.TempDir(), "state")}, Admission: engine.Admission{Shared: &gate.Memory{}, Scopes: &gate.Memory{}}}
 }
 
 func entries(t *testing.T, r *engine.Runner) []journal.Entry {

@@ -26,7 +26,7 @@ func Tells(p agent.Profile) (info agent.Info) {
 }
 
 // unkept is why the command cannot be held to what is asked of it; empty if it can.
-func (r *Runner) unkept(name string) string {
+func (r *Settings) unkept(name string) string {
 	asked := &r.Ceilings
 	switch {
 	case r.RequireModel != "" && Tells(r.profile()).Model == nil:
@@ -48,7 +48,7 @@ type models struct {
 	told     *belaytype.ModelSubstitution // the last one; nil if there was none
 }
 
-func newModels(r *Runner, info *agent.Info) *models {
+func newModels(r *Settings, info *agent.Info) *models {
 	m := &models{strict: r.RequireModel != "", required: r.RequireModel}
 	if m.strict && (m.required == AskedModel || m.required == info.Model()) {
 		if m.required = info.Model(); agent.IsModelAlias(m.required) {

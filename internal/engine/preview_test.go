@@ -33,7 +33,7 @@ func TestPreview_Kinds(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("BELAY_STATE_DIR", filepath.Join(home, "state"))
 	t.Run("Plain", func(t *testing.T) {
-		r := &engine.Runner{Gate: belaytype.Gate{Key: "api"}, Stall: time.Minute, Policy: retry.Policy{Timeout: time.Hour}, State: &state.State{}}
+		r := &engine.Runner{Policy: retry.Policy{Timeout: time.Hour}, State: &state.State{}, Admission: engine.Admission{Gate: belaytype.Gate{Key: "api"}}, Limits: engine.Limits{Stall: time.Minute}}
 		p := preview(t, r, tool)
 		if len(p.Args) != 1 || p.Gate != "api" || p.Policy.MaxRetries != retry.None || p.Deadline != time.Hour || p.Stall != time.Minute || p.Session != "" || p.Env != nil {
 			t.Errorf("%+v", p)

@@ -84,8 +84,8 @@ func TestRunaway_Ended(t *testing.T) {
 // A limit on what a command does not tell of is refused before anything is started.
 func TestRunaway_Untold(t *testing.T) {
 	for says, r := range map[string]*engine.Runner{
-		"sh does not tell of its tool calls": {Ceilings: engine.Ceilings{Repeats: 3}},
-		"sh does not tell of its sub-agents": {Ceilings: engine.Ceilings{Agents: 3}},
+		"sh does not tell of its tool calls": {Limits: engine.Limits{Ceilings: engine.Ceilings{Repeats: 3}}},
+		"sh does not tell of its sub-agents": {Limits: engine.Limits{Ceilings: engine.Ceilings{Agents: 3}}},
 	} {
 		r.Starter = &enginetest.Script{}
 		if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"sh"}}); err == nil || err.Error() != says {

@@ -110,7 +110,7 @@ func (inv *Invocation) awaitStart() *refusal {
 
 // Held returns the gate that a command of the runner takes part in, and what says what holds it; an empty key if there is none.
 func (r *Runner) Held(shared Shared, c belaytype.Command) (key string, held func() *gate.Refusal) {
-	inv := newInvocation(context.Background(), r, command{c}, nil)
+	inv := newInvocation(context.Background(), (*Settings)(r), command{c}, nil)
 	defer inv.cancel(nil)
 	inv.call.shared = shared
 	keeper := newGatekeeper(inv.call, inv.pace)

@@ -164,7 +164,7 @@ func TestScope_WithoutItsState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
 		must.OK(t, os.WriteFile(file, nil, 0o600))
-		r := &engine.Runner{State: &state.State{Dir: file}, Scope: "deploy", Gate: belaytype.Gate{Key: "api", Settings: gate.Settings{}}}
+		r := &engine.Runner{State: &state.State{Dir: file}, Admission: engine.Admission{Scope: "deploy", Gate: belaytype.Gate{Key: "api", Settings: gate.Settings{}}}}
 		w := observe(r)
 		script(r, steps(0))
 		if _, err := r.Run(t.Context(), tool); err != nil {

@@ -103,11 +103,15 @@ func TestRunner_SignalsARunningCommand(t *testing.T) {
 // A run of another process is asked to stop as any process is: by a signal.
 func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
 	if dir := os.Getenv("TEST_SCOPE_STATE"); dir != "" {
-		r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", Observe: func(e belaytype.Event) {
-			if _, ok := e.(belaytype.AttemptStarted); ok {
-				os.Stdout.WriteString("started\n")
-			}
-		}}
+		r := &engine.Runner{
+			State: &state.State{Dir: dir},
+			Observe: func(e belaytype.Event) {
+				if _, ok := e.(belaytype.AttemptStarted); ok {
+					os.Stdout.WriteString("started\n")
+				}
+			},
+			Admission: engine.Admission{Scope: "deploy"},
+		}
 		r.Run(context.Background(), belaytype.Command{Args: []string{"sleep", "60"}})
 		os.Exit(0)
 	}
@@ -120,7 +124,7 @@ func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
 	if _, err := stdout.Read(make([]byte, 1)); err != nil { // it has the scope
 		t.Fatal(err)
 	}
-	r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", OnBusy: engine.BusyReplace}
+	r := &engine.Runner{State: &state.State{Dir: dir}, Admission: engine.Admission{Scope: "deploy", OnBusy: engine.BusyReplace}}
 	res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"true"}})
 	if err != nil || res.Waited == 0 {
 		t.Errorf("waited %v: %v", res.Waited, err)

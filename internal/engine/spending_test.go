@@ -369,7 +369,7 @@ func TestSpending_OtherCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const around = "run:01234567-89ab-cdef-0123-456789abcdef=2"
 		t.Setenv(engine.ChargeVar, around+",budget:weekly,nonsense,budget:../x,run:x=1,run:01234567-89ab-cdef-0123-456789abcdee=-1")
-		r := &engine.Runner{State: &state.State{Dir: t.TempDir()}, MaxCost: 0.5, Budgets: []budget.Joined{perDay("x", 0.1), {Name: "weekly"}}}
+		r := &engine.Runner{State: &state.State{Dir: t.TempDir()}, Limits: engine.Limits{MaxCost: 0.5, Budgets: []budget.Joined{perDay("x", 0.1), {Name: "weekly"}}}}
 		if _, err := r.State.Budgets().Book("x", nil).Charge(time.Now(), budget.Charge{USD: 5}); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func opencodeFails(why string) string {
 }
 
 func opencodeRunner() *engine.Runner {
-	return &engine.Runner{Profile: opencode.New(opencodeRun.Args, nil, ""), Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+	return &engine.Runner{Profile: opencode.New(opencodeRun.Args, nil, ""), Admission: engine.Admission{Shared: &gate.Memory{}, Scopes: &gate.Memory{}}}
 }
 
 // What an agent was made to say on stderr is read and taken out, whichever pieces it comes in; what else is there is the caller's.

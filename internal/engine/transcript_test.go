@@ -65,8 +65,8 @@ func TestTranscript_HandsFilesOver(t *testing.T) {
 		over   bool
 	}{
 		"nothing is asked":         {engine.Runner{}, true},
-		"it is to be kept":         {engine.Runner{Keep: true}, false},
-		"it is watched for stalls": {engine.Runner{Stall: time.Hour}, false},
+		"it is to be kept":         {engine.Runner{Streams: engine.Streams{Keep: true}}, false},
+		"it is watched for stalls": {engine.Runner{Limits: engine.Limits{Stall: time.Hour}}, false},
 		"it may be repeated":       {engine.Runner{Policy: retry.Policy{MaxRetries: 1}}, false},
 		"the verdict reads it":     {engine.Runner{Profile: reads}, false},
 	} {
@@ -249,7 +249,7 @@ func TestTranscript_WholeOrFailed(t *testing.T) {
 		contains(t, res.Error, "the output of tool could not be kept: ")
 	})
 	t.Run("ACopyIsNotWrittenAsResult", func(t *testing.T) {
-		r := &engine.Runner{Keep: true}
+		r := &engine.Runner{Streams: engine.Streams{Keep: true}}
 		script(r, tooMuch)
 		var out countingWriter
 		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}, Stdout: &out})
@@ -328,7 +328,7 @@ func TestResult_JSONCannotBeWritten(t *testing.T) {
 
 // One writer for both streams is written to by one goroutine at a time, as it is with os/exec. The race detector watches.
 func TestTranscript_OneWriterForBothStreams(t *testing.T) {
-	for name, r := range map[string]*engine.Runner{"of a plain command": {}, "that is passed on live": {Stream: true, Policy: retry.Policy{MaxRetries: 1}}} {
+	for name, r := range map[string]*engine.Runner{"of a plain command": {}, "that is passed on live": {Streams: engine.Streams{Stream: true}, Policy: retry.Policy{MaxRetries: 1}}} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			c := sh("i=0; while [ $i -lt 50 ]; do echo out; echo err >&2; i=$((i+1)); done")

@@ -144,7 +144,7 @@ func cost(usd float64) agent.Account {
 
 func TestTurn_UsageIsThatOfAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir}
+		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, Record: engine.Record{LogDir: engine.NoLogDir}}
 		total := 0.75
 		last := cost(0)
 		last.Usage.CostUSD, last.SessionCost = nil, &total // of the session, in which both attempts are
@@ -172,7 +172,7 @@ func TestTurn_UsageIsThatOfAllAttempts(t *testing.T) {
 // The cost of a session that is resumed is told in all; on record is what this run has added.
 func TestTurn_CostOfAResumedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir}
+		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, Record: engine.Record{LogDir: engine.NoLogDir}}
 		converse(&r, agent.Info{}, step{verdict.OK, cost(0.25)})
 		r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 		total := 1.0
@@ -194,7 +194,7 @@ func TestTurn_CostOfAResumedSession(t *testing.T) {
 // A session that could not be found is none.
 func TestTurn_NoSessionOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, Resume: belaytype.Resume{Session: otherSession, OrNew: true}}
+		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, Resume: belaytype.Resume{Session: otherSession, OrNew: true}, Record: engine.Record{LogDir: engine.NoLogDir}}
 		converse(&r, agent.Info{}, step{verdict.SessionNotFound, agent.Account{Session: otherSession}}, step{verdict.OK, cost(0.25)})
 		if _, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}}); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestTurn_NoSessionOnRecord(t *testing.T) {
 
 func TestTurn_MaxCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, MaxCost: 0.5}
+		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, Record: engine.Record{LogDir: engine.NoLogDir}, Limits: engine.Limits{MaxCost: 0.5}}
 		turns := converse(&r, agent.Info{}, step{verdict.Overloaded, cost(0.3)})
 		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 		if len(*turns) != 2 || !isA[*belaytype.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || !strings.Contains(res.Error, "$0.6000 of $0.5") {
@@ -225,9 +225,12 @@ func TestTurn_Budget(t *testing.T) {
 		attempts := 0
 		var last error
 		for range 6 {
-			r := engine.Runner{State: &state.State{Dir: dir}, Shared: shared, LogDir: engine.NoLogDir,
-				Gate:   belaytype.Gate{Settings: gate.Settings{Breaker: breaker.Settings{Failures: 1000}}},
-				Policy: retry.Policy{MaxRetries: 4, BaseDelay: time.Second, Jitter: retry.NoJitter}}
+			r := engine.Runner{
+				State:     &state.State{Dir: dir},
+				Policy:    retry.Policy{MaxRetries: 4, BaseDelay: time.Second, Jitter: retry.NoJitter},
+				Admission: engine.Admission{Shared: shared, Gate: belaytype.Gate{Settings: gate.Settings{Breaker: breaker.Settings{Failures: 1000}}}},
+				Record:    engine.Record{LogDir: engine.NoLogDir},
+			}
 			turns := converse(&r, agent.Info{Gate: "claude:host:account"}, step{verdict.BadOutput, agent.Account{}}, step{verdict.Network, agent.Account{}})
 			_, last = r.Run(t.Context(), belaytype.Command{Args: []string{"claude", "-p"}})
 			attempts += len(*turns)
