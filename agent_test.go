@@ -13,8 +13,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"

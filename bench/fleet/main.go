@@ -26,9 +26,9 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
-	"github.com/belay-run/belay/internal/companion/fleet/jobs"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
+	"github.com/belay-run/belay/internal/fleet/jobs"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/fleetpipe"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
 )
 
 // testTimeout bounds what takes a moment on an idle machine.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
 )
 
 // What TestTrees says holds for jobs of a fleet, on the machine that works on them; in make test with every 23rd pair, among which each ending is once.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/retry"
 )
 

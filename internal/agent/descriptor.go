@@ -110,7 +110,7 @@ type SDK struct {
 
 // Rehearsal says how a CLI is rehearsed.
 type Rehearsal struct {
-	// Vendor is the stand-in of internal/companion/rehearse that plays its service.
+	// Vendor is the stand-in of internal/rehearse that plays its service.
 	Vendor string
 	// Ask are arguments that ask for something simple, in an empty directory too.
 	Ask []string

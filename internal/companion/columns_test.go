@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -27,7 +27,7 @@ func sheets() map[string]term.Sheet {
 
 	runs := term.Sheet{Columns: runColumns}
 	agents := term.Sheet{Columns: runColumns}
-	for i, inv := range []db.Invocation{
+	for i, inv := range []record.Invocation{
 		{ID: "20261116T093000-1f0c9a3e", Profile: "claude", Command: "claude", Status: "success", Class: "ok", Attempts: 1, ResponseMS: 412_000,
 			Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}},
 		{ID: "20261116T094000-77aa01d2", Profile: "claude", Command: "claude", Status: "exhausted", Class: "session_not_found", Attempts: 12, WaitMS: 8_105_000, ResponseMS: 59_000,
@@ -48,7 +48,7 @@ func sheets() map[string]term.Sheet {
 	}
 
 	sessions := term.Sheet{Columns: sessionColumns}
-	for _, s := range []db.Session{
+	for _, s := range []record.Session{
 		{Profile: "claude", ID: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Status: "done", Updated: now, Invocations: 12, Attempts: 14, Dir: "/srv/repositories/a-product/backend",
 			Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}, Name: "nightly"},
 		{Profile: "codex", ID: "0b6d1f4e-0000-4000-8000-000000000001", Status: "interrupted", Updated: now.AddDate(0, 0, -40), Invocations: 1, Attempts: 1, Dir: "/srv/文書",
@@ -57,20 +57,20 @@ func sheets() map[string]term.Sheet {
 		sessions.Rows = append(sessions.Rows, q.sessionRow(0, s))
 	}
 
-	figures := []db.Figures{
+	figures := []record.Figures{
 		{Key: "2026-11-14", Invocations: 1240, Succeeded: 1239, Attempts: 1301, Requests: 20_400, WaitMS: 8_105_000, UnknownCosts: 4,
 			Usage: verdict.Usage{InputTokens: 12_345_678, OutputTokens: 456_789, CostUSD: usd(6.03)}},
 		{Key: "2026-11-15", Invocations: 3, Succeeded: 0, Attempts: 9, Faults: 2},
 		{Key: "2026-11-16", Invocations: 310, Succeeded: 310, Attempts: 310, Requests: 900, EstimatedCosts: 2,
 			Usage: verdict.Usage{InputTokens: 1_000, OutputTokens: 200, CostUSD: usd(1.5)}},
 	}
-	models := append([]db.Figures{}, figures...)
+	models := append([]record.Figures{}, figures...)
 	for i, name := range []string{"claude-opus-4-8-20260901[1m]", "", "gpt-5.6-sol"} {
 		models[i].Key = name
 	}
-	classes := append([]db.Figures{}, figures[:2]...)
+	classes := append([]record.Figures{}, figures[:2]...)
 	classes[0].Key, classes[1].Key = "ok", "session_not_found"
-	ordinary := []db.Figures{
+	ordinary := []record.Figures{
 		{Key: "2026-11-14", Invocations: 124, Succeeded: 120, Attempts: 130, Requests: 2_040, WaitMS: 8_105_000, Usage: verdict.Usage{InputTokens: 345_678, OutputTokens: 56_789, CostUSD: usd(6.03)}},
 		{Key: "2026-11-15", Invocations: 3, Succeeded: 3, Attempts: 9, Requests: 12, UnknownCosts: 1, Usage: verdict.Usage{InputTokens: 60, OutputTokens: 6}},
 		{Key: "2026-11-16", Invocations: 31, Succeeded: 31, Attempts: 31, Requests: 90, Usage: verdict.Usage{InputTokens: 1_000, OutputTokens: 200, CostUSD: usd(1.5)}},
@@ -80,12 +80,12 @@ func sheets() map[string]term.Sheet {
 		"log":            runs,
 		"log-agents":     agents,
 		"sessions":       sessions,
-		"stats-day":      statsSheet(db.ByDay, figures),
-		"stats-agents":   statsSheet(db.ByDay, ordinary),
-		"stats-model":    statsSheet(db.ByModel, models),
-		"stats-class":    statsSheet(db.ByClass, classes),
-		"stats-no-costs": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 3, Succeeded: 2, Attempts: 9}}),
-		"stats-checks": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 1240, Succeeded: 1198, Attempts: 1301, Requests: 20_400, WaitMS: 8_105_000,
+		"stats-day":      statsSheet(record.ByDay, figures),
+		"stats-agents":   statsSheet(record.ByDay, ordinary),
+		"stats-model":    statsSheet(record.ByModel, models),
+		"stats-class":    statsSheet(record.ByClass, classes),
+		"stats-no-costs": statsSheet(record.ByDay, []record.Figures{{Key: "2026-11-15", Invocations: 3, Succeeded: 2, Attempts: 9}}),
+		"stats-checks": statsSheet(record.ByDay, []record.Figures{{Key: "2026-11-15", Invocations: 1240, Succeeded: 1198, Attempts: 1301, Requests: 20_400, WaitMS: 8_105_000,
 			Usage: verdict.Usage{InputTokens: 345_678, OutputTokens: 56_789, CostUSD: usd(6.03)}, DoneFirst: 1012, DoneLater: 186, NotDone: 42}}),
 		"log-attempts": {Columns: attemptColumns, Rows: [][]term.Piece{
 			term.Cells("2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, retried", "1", "6m41s", "12s", "API Error: 529 Overloaded"),
@@ -147,8 +147,8 @@ func TestTables_Styles(t *testing.T) {
 	}{
 		{outcome("ok"), term.Good}, {outcome("done"), term.Good}, {outcome("crash"), term.Bad}, {outcome("interrupted"), term.Warning},
 		{outcome("running"), term.Plain}, {outcome("abandoned"), term.Faint}, {result("retry", "rate_limit"), term.Warning}, {result("exhausted", "rate_limit"), term.Bad},
-		{rateCell(db.Figures{Invocations: 3, Succeeded: 3}), term.Good}, {rateCell(db.Figures{Invocations: 3}), term.Bad},
-		{rateCell(db.Figures{Invocations: 10_000, Succeeded: 9_999}), term.Plain}, {rateCell(db.Figures{}), term.Plain},
+		{rateCell(record.Figures{Invocations: 3, Succeeded: 3}), term.Good}, {rateCell(record.Figures{Invocations: 3}), term.Bad},
+		{rateCell(record.Figures{Invocations: 10_000, Succeeded: 9_999}), term.Plain}, {rateCell(record.Figures{}), term.Plain},
 		{term.Styled(answerStyle(rehearse.Request{Status: 200, End: rehearse.Whole}), "200"), term.Good},
 		{term.Styled(answerStyle(rehearse.Request{Status: 429, End: rehearse.Whole}), "429"), term.Warning},
 		{term.Styled(answerStyle(rehearse.Request{Status: 200, End: rehearse.CutByUs}), "200, cut"), term.Bad},

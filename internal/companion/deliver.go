@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -34,7 +34,7 @@ const deliverTimeout = 10 * time.Second
 // deliverAlerts sends the alerts that have not been delivered yet to the command and the webhook of the user's
 // configuration. An alert is claimed by one process at a time. A failed delivery is retried a few times here, and then by
 // later processes.
-func deliverAlerts(ctx context.Context, d *db.DB) error {
+func deliverAlerts(ctx context.Context, d *record.DB) error {
 	to, err := config.Alerts()
 	if err != nil {
 		return err
@@ -97,10 +97,10 @@ type alertJSON struct {
 	Name    string            `json:"name,omitempty"` // and the rest: of the run whose failure has raised it
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
-	db.Task
+	record.Task
 }
 
-func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
+func deliver(ctx context.Context, to alert.Config, a record.Alert) error {
 	host, _ := os.Hostname()
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
@@ -110,7 +110,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	}
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
 		"belay on " + host + ": " + text + a.Message, redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
-		db.Task{Batch: redact.Text(a.Batch), Task: redact.Text(a.Task.Task), Line: a.Line}})
+		record.Task{Batch: redact.Text(a.Batch), Task: redact.Text(a.Task.Task), Line: a.Line}})
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
 // withAlert makes a state directory with an alert on record, and a configuration.
-func withAlert(t *testing.T, config string) *db.DB {
+func withAlert(t *testing.T, config string) *record.DB {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv(state.DirVar, dir)
@@ -38,9 +38,9 @@ func withAlert(t *testing.T, config string) *db.DB {
 	return openDB(t, dir)
 }
 
-func openDB(t *testing.T, dir string) *db.DB {
+func openDB(t *testing.T, dir string) *record.DB {
 	t.Helper()
-	d, err := db.Open(dir)
+	d, err := record.Open(dir)
 	if err == nil {
 		_, err = d.Fold(context.Background())
 	}
@@ -50,9 +50,9 @@ func openDB(t *testing.T, dir string) *db.DB {
 }
 
 // onlyAlert returns the one alert on record.
-func onlyAlert(t *testing.T, d *db.DB) db.Alert {
+func onlyAlert(t *testing.T, d *record.DB) record.Alert {
 	t.Helper()
-	list, err := d.Alerts(context.Background(), db.Filter{})
+	list, err := d.Alerts(context.Background(), record.Filter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -27,7 +27,7 @@ func TestDoctor_Database(t *testing.T) {
 	if list := checkDatabase(); len(list) != 1 || list[0].Status != doctor.Fine {
 		t.Errorf("%+v", list)
 	}
-	write(t, filepath.Join(dir, db.Name), strings.Repeat("x", 5000), 0o600)
+	write(t, filepath.Join(dir, record.Name), strings.Repeat("x", 5000), 0o600)
 	list := checkDatabase()
 	if len(list) != 1 || list[0].Status != doctor.Wrong || !strings.Contains(list[0].Text, "is damaged") || list[0].Fix != "belay stats" {
 		t.Errorf("%+v", list)
@@ -36,8 +36,8 @@ func TestDoctor_Database(t *testing.T) {
 
 // doctor names the database without linking it.
 func TestDoctor_NameOfTheDatabase(t *testing.T) {
-	if doctor.Database != db.Name {
-		t.Errorf("%q, but the database is %q", doctor.Database, db.Name)
+	if doctor.Database != record.Name {
+		t.Errorf("%q, but the database is %q", doctor.Database, record.Name)
 	}
 }
 

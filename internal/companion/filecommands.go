@@ -10,10 +10,10 @@ import (
 	"net/url"
 
 	"github.com/belay-run/belay/internal/atomicfile"
-	"github.com/belay-run/belay/internal/companion/metrics"
-	"github.com/belay-run/belay/internal/companion/page"
-	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/page"
+	"github.com/belay-run/belay/internal/page/view"
+	"github.com/belay-run/belay/internal/telemetry/metrics"
 	"github.com/belay-run/belay/internal/term"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
 )
 
 func TestMain(m *testing.M) { fleettest.Main(m) }

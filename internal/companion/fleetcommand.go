@@ -13,9 +13,9 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/companion/fleet/member"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/fleet/member"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"

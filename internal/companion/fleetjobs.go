@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/fleet/files"
-	"github.com/belay-run/belay/internal/companion/fleet/jobs"
-	"github.com/belay-run/belay/internal/companion/fleet/member"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/fleet/files"
+	"github.com/belay-run/belay/internal/fleet/jobs"
+	"github.com/belay-run/belay/internal/fleet/member"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/fleet/jobs"
+	"github.com/belay-run/belay/internal/fleet/jobs"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/companion/fleet/member"
-	"github.com/belay-run/belay/internal/companion/fleet/merge"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/fleet/member"
+	"github.com/belay-run/belay/internal/fleet/merge"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"

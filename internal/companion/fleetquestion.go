@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -27,7 +27,7 @@ func (a *arguments) checkFleet() error {
 // openFleet opens the record of the fleet and brings it up to date. With PostgreSQL out of reach, the answer comes from what was read of it before,
 // and it says how old that is.
 func (q *question) openFleet(ctx context.Context) error {
-	var lines db.Feed
+	var lines record.Feed
 	var away error
 	if q.fleet, away = openFleet(ctx, q.arguments); away == nil {
 		var logs *feed
@@ -42,7 +42,7 @@ func (q *question) openFleet(ctx context.Context) error {
 		q.state.Prepare() // for the copy; where it cannot be made, the answer is made in memory
 	}
 	var err error
-	if q.db, err = db.OpenFleet(q.state.Dir, lines); err != nil {
+	if q.db, err = record.OpenFleet(q.state.Dir, lines); err != nil {
 		return openTrouble(q.state.Dir, err)
 	}
 	if lines != nil {
@@ -92,15 +92,15 @@ func newFeed(ctx context.Context, s *store.Store) (*feed, error) {
 func (f *feed) ID() string          { return f.settings.ID }
 func (f *feed) Keep() time.Duration { return f.settings.Keep }
 
-func (f *feed) Files(ctx context.Context) (list []db.FeedFile, err error) {
+func (f *feed) Files(ctx context.Context) (list []record.FeedFile, err error) {
 	positions, err := f.store.LogPositions(ctx, "")
 	for _, p := range positions {
-		list = append(list, db.FeedFile{Machine: p.Machine, Identity: p.Identity, Edition: p.Edition, To: p.Position})
+		list = append(list, record.FeedFile{Machine: p.Machine, Identity: p.Identity, Edition: p.Edition, To: p.Position})
 	}
 	return list, err
 }
 
-func (f *feed) Lines(ctx context.Context, from []db.FeedFile) ([]db.FeedLines, error) {
+func (f *feed) Lines(ctx context.Context, from []record.FeedFile) ([]record.FeedLines, error) {
 	asked := make([]store.LogPosition, len(from))
 	for i, file := range from {
 		asked[i] = store.LogPosition{Machine: file.Machine, Identity: file.Identity, Edition: file.Edition, Position: file.From}
@@ -109,13 +109,13 @@ func (f *feed) Lines(ctx context.Context, from []db.FeedFile) ([]db.FeedLines, e
 	if err != nil {
 		return nil, err
 	}
-	list := make([]db.FeedLines, len(from))
+	list := make([]record.FeedLines, len(from))
 	for i := range list {
 		if list[i].To = next[i]; next[i] < 0 {
 			list[i].To = from[i].To
 		}
 		for _, l := range lines[i] {
-			list[i].Lines = append(list[i].Lines, db.FeedLine{Text: l.Text, Ahead: l.Ahead})
+			list[i].Lines = append(list[i].Lines, record.FeedLine{Text: l.Text, Ahead: l.Ahead})
 		}
 	}
 	return list, nil

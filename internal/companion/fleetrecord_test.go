@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
-	"github.com/belay-run/belay/internal/companion/fleet/member"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/companion/view"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
+	"github.com/belay-run/belay/internal/fleet/member"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/page/view"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -258,13 +258,13 @@ func TestFleet_FoldedAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			d, err := db.OpenFleet(dir, feed)
+			d, err := record.OpenFleet(dir, feed)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer d.Close()
-			if _, err := d.Fold(t.Context()); err != nil && !db.Locked(err) {
+			if _, err := d.Fold(t.Context()); err != nil && !record.Locked(err) {
 				t.Error(err)
 			}
 		})

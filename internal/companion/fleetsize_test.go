@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
-	"github.com/belay-run/belay/internal/companion/fleet/member"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/fleet/fleettest"
+	"github.com/belay-run/belay/internal/fleet/member"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -62,7 +62,7 @@ func TestFleet_Size(t *testing.T) {
 	feed, err := newFeed(t.Context(), s)
 	must.OK(t, err)
 	dir := t.TempDir()
-	d, err := db.OpenFleet(dir, feed)
+	d, err := record.OpenFleet(dir, feed)
 	must.OK(t, err)
 	defer d.Close()
 	for _, what := range []string{"all", "nothing new"} {
@@ -73,7 +73,7 @@ func TestFleet_Size(t *testing.T) {
 	}
 	info, err := os.Stat(d.Path())
 	must.OK(t, err)
-	t.Logf("%s has %d bytes a line", db.FleetName, info.Size()/all)
+	t.Logf("%s has %d bytes a line", record.FleetName, info.Size()/all)
 	if _, err := s.Pool.Exec(t.Context(), "update belay.log_line set added = now() - interval '100 days'"); err != nil {
 		t.Fatal(err)
 	}

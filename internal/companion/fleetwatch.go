@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/companion/view"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/page/view"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/term"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -68,10 +68,10 @@ func (q *question) events(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return listing[db.Event]{"events", eventColumns, func(_ int, e db.Event) []term.Piece {
+	return listing[record.Event]{"events", eventColumns, func(_ int, e record.Event) []term.Piece {
 		m := metadataOf(e)
 		return term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries, oneLine(m.Error, 100))
-	}, func(e db.Event) string { return metadataOf(e).Machine }}.write(q, list)
+	}, func(e record.Event) string { return metadataOf(e).Machine }}.write(q, list)
 }
 
 // metadata is what an event tells that is shown.
@@ -83,7 +83,7 @@ type metadata struct {
 	Retries     int    `json:"retry_count"`
 }
 
-func metadataOf(e db.Event) (m metadata) {
+func metadataOf(e record.Event) (m metadata) {
 	json.Unmarshal(e.Metadata, &m)
 	return m
 }
@@ -97,12 +97,12 @@ func (q *question) sessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return listing[db.Session]{"sessions", sessionColumns, q.sessionRow, func(s db.Session) string { return s.Machine }}.write(q, list)
+	return listing[record.Session]{"sessions", sessionColumns, q.sessionRow, func(s record.Session) string { return s.Machine }}.write(q, list)
 }
 
-func (q *question) sessionRow(_ int, s db.Session) []term.Piece {
+func (q *question) sessionRow(_ int, s record.Session) []term.Piece {
 	return term.Cells(q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), outcome(s.Status), s.Invocations, s.Attempts,
-		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200))
+		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, record.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200))
 }
 
 // alerts is belay alerts. It delivers pending alerts first.
@@ -118,7 +118,7 @@ func (q *question) alerts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return listing[db.Alert]{"alerts", alertColumns, func(_ int, a db.Alert) []term.Piece {
+	return listing[record.Alert]{"alerts", alertColumns, func(_ int, a record.Alert) []term.Piece {
 		told := term.Styled(term.Warning, "–")
 		switch {
 		case a.Delivered != nil:
@@ -131,7 +131,7 @@ func (q *question) alerts(ctx context.Context) error {
 			why = fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond))
 		}
 		return term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30), why, labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80))
-	}, func(a db.Alert) string { return a.Machine }}.write(q, list)
+	}, func(a record.Alert) string { return a.Machine }}.write(q, list)
 }
 
 // audit is belay audit: failures with their classification, and what was changed by hand.
@@ -140,7 +140,7 @@ func (q *question) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return listing[db.AuditRow]{"", auditColumns, func(_ int, a db.AuditRow) []term.Piece {
+	return listing[record.AuditRow]{"", auditColumns, func(_ int, a record.AuditRow) []term.Piece {
 		kind, about, style := "", "", term.Bad
 		if a.Category != "" {
 			kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
@@ -150,7 +150,7 @@ func (q *question) audit(ctx context.Context) error {
 		}
 		return term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40),
 			oneLine(a.Message, 100), oneLine(about, 100))
-	}, func(a db.AuditRow) string { return a.Machine }}.write(q, list)
+	}, func(a record.AuditRow) string { return a.Machine }}.write(q, list)
 }
 
 // pairs writes a JSON object for the user: step=deploy ticket=42.
@@ -177,7 +177,7 @@ const (
 )
 
 // follow shows the last rows, and then new ones as they come, until the context ends. name is what a row is known by, and its time.
-func follow[T any](ctx context.Context, q *question, ask func(context.Context, db.Filter) ([]T, error), l listing[T], name func(T) (string, time.Time)) error {
+func follow[T any](ctx context.Context, q *question, ask func(context.Context, record.Filter) ([]T, error), l listing[T], name func(T) (string, time.Time)) error {
 	every := followEvery
 	if q.on("fleet") {
 		every = followFleetEvery

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -37,9 +37,9 @@ func (q *question) log(ctx context.Context) error {
 	}
 	switch {
 	case q.on("follow") && attempts:
-		return follow(ctx, q, q.db.Attempts, q.attempts(), func(a db.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
+		return follow(ctx, q, q.db.Attempts, q.attempts(), func(a record.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
 	case q.on("follow"):
-		return follow(ctx, q, q.db.Invocations, q.runs(), func(i db.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
+		return follow(ctx, q, q.db.Invocations, q.runs(), func(i record.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
 	case attempts:
 		list, err := q.db.Attempts(ctx, q.filter)
 		return errors.Join(err, q.attempts().write(q, list))
@@ -49,7 +49,7 @@ func (q *question) log(ctx context.Context) error {
 }
 
 // writeOthers says how many failures there are, in the time of a list of runs, that are not of runs. Those have no labels.
-func (q *question) writeOthers(ctx context.Context, list []db.Invocation) error {
+func (q *question) writeOthers(ctx context.Context, list []record.Invocation) error {
 	f := q.filter
 	if q.json || f.Name != "" || f.Tags != nil || f.Project != "" || f.Batch != "" {
 		return nil
@@ -65,21 +65,21 @@ func (q *question) writeOthers(ctx context.Context, list []db.Invocation) error 
 }
 
 // runs lists a line a run.
-func (q *question) runs() listing[db.Invocation] {
-	return listing[db.Invocation]{"", runColumns, q.runRow, func(i db.Invocation) string { return i.Machine }}
+func (q *question) runs() listing[record.Invocation] {
+	return listing[record.Invocation]{"", runColumns, q.runRow, func(i record.Invocation) string { return i.Machine }}
 }
 
-func (q *question) runRow(_ int, i db.Invocation) []term.Piece {
+func (q *question) runRow(_ int, i record.Invocation) []term.Piece {
 	return term.Cells(q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags, i.Task), result(i.Status, i.Class),
 		i.Attempts, span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200))
 }
 
 // attempts lists a line an attempt, as the log has them.
-func (q *question) attempts() listing[db.Attempt] {
-	return listing[db.Attempt]{"", attemptColumns, func(_ int, a db.Attempt) []term.Piece {
+func (q *question) attempts() listing[record.Attempt] {
+	return listing[record.Attempt]{"", attemptColumns, func(_ int, a record.Attempt) []term.Piece {
 		return term.Cells(q.clock(a.Ended), shortID(a.Invocation), a.Attempt, oneLine(a.Profile, 20), oneLine(a.Command, 100),
 			result(a.Status, a.Class), a.ExitCode, span(a.ResponseMS), span(a.WaitMS-a.InnerMS), oneLine(a.Error, 200))
-	}, func(a db.Attempt) string { return a.Machine }}
+	}, func(a record.Attempt) string { return a.Machine }}
 }
 
 // result is the class of a run, and whether it is to be repeated or was given up.
@@ -137,22 +137,22 @@ func (q *question) story(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	attempts, err := q.db.Attempts(ctx, db.Filter{Invocation: inv.ID})
+	attempts, err := q.db.Attempts(ctx, record.Filter{Invocation: inv.ID})
 	if err != nil {
 		return err
 	}
 	if q.json {
 		return term.JSON(q.out, struct {
-			db.Invocation
-			List []db.Attempt `json:"attempt_list"`
+			record.Invocation
+			List []record.Attempt `json:"attempt_list"`
 		}{inv, attempts})
 	}
 	return term.Text(q.out, q.tell(inv, attempts))
 }
 
 // oneRun is the run that was asked for.
-func (q *question) oneRun(ctx context.Context) (inv db.Invocation, err error) {
-	found, err := q.db.Invocations(ctx, db.Filter{Invocation: q.filter.Invocation})
+func (q *question) oneRun(ctx context.Context) (inv record.Invocation, err error) {
+	found, err := q.db.Invocations(ctx, record.Filter{Invocation: q.filter.Invocation})
 	switch {
 	case err != nil:
 		return inv, err
@@ -164,7 +164,7 @@ func (q *question) oneRun(ctx context.Context) (inv db.Invocation, err error) {
 	return found[0], nil
 }
 
-func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
+func (q *question) tell(inv record.Invocation, attempts []record.Attempt) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -248,7 +248,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 }
 
 // checkText says how the check of an attempt's work has ended, and in which round of feedback; empty if there was none.
-func checkText(a db.Attempt) string {
+func checkText(a record.Attempt) string {
 	if a.Check == nil {
 		return ""
 	}
@@ -326,7 +326,7 @@ func spentBy(u verdict.Usage) string {
 }
 
 // toolText are the tools of an attempt: how often each was used, and how long.
-func toolText(a db.Attempt) string {
+func toolText(a record.Attempt) string {
 	var list []string
 	for _, t := range a.Tools {
 		text := fmt.Sprintf("%s ×%d", oneLine(t.Name, 80), t.Count)

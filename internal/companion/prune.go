@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/when"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/when"
 )
 
 // prune is belay prune: it removes what is older than a time, or beyond a size.

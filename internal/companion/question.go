@@ -14,15 +14,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/companion/when"
+	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/when"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -31,18 +31,18 @@ type question struct {
 	caller
 	*arguments
 	json      bool
-	filter    db.Filter
+	filter    record.Filter
 	following *term.Following // nil for a table that is whole at once
 	now       time.Time
 	out       io.Writer
 	state     *state.State
-	db        *db.DB
+	db        *record.DB
 	fleet     *store.Store // nil if it is about this machine alone, or PostgreSQL is out of reach
 }
 
 func newQuestion(from caller, args *arguments) *question {
 	return &question{caller: from, arguments: args, json: args.on("json"), now: time.Now(), out: from.Out,
-		filter: db.Filter{Profile: cmp.Or(args.text("profile"), args.text("integration")), Class: args.text("class"), Session: args.text("session"),
+		filter: record.Filter{Profile: cmp.Or(args.text("profile"), args.text("integration")), Class: args.text("class"), Session: args.text("session"),
 			Invocation: args.text("invocation"), Machine: args.text("machine")}}
 }
 
@@ -82,7 +82,7 @@ func (q *question) labels() (err error) {
 			return &usageError{err: fmt.Errorf("--batch: %w", err)}
 		}
 	}
-	if c := q.filter.Class; c != "" && c != db.Failed {
+	if c := q.filter.Class; c != "" && c != record.Failed {
 		if _, err := verdict.ParseClass(c); err != nil {
 			return &usageError{err: message.Error(fmt.Sprintf("--class: %v, or failed for all but ok", err))}
 		}
@@ -130,19 +130,19 @@ func (q *question) open(ctx context.Context) error {
 		}
 		q.state.ReportKilled() // what cannot be written now is found by the next one
 	}
-	if q.db, err = db.Open(dir); err != nil {
+	if q.db, err = record.Open(dir); err != nil {
 		return openTrouble(dir, err)
 	}
 	_, err = q.db.Fold(ctx)
 	q.sayOf(q.db)
 	if err != nil {
-		q.say(message.RecordStale(db.Full(err), db.Locked(err), err))
+		q.say(message.RecordStale(record.Full(err), record.Locked(err), err))
 	}
 	return nil
 }
 
 // sayOf says what the record has to say.
-func (c caller) sayOf(d *db.DB) {
+func (c caller) sayOf(d *record.DB) {
 	for _, text := range d.Said {
 		c.say(text)
 	}
@@ -154,11 +154,11 @@ func openTrouble(dir string, err error) error {
 	switch {
 	case ok:
 		return message.Error(fmt.Sprintf("cannot open the record: %v. Move that file away, and the record is rebuilt from the log", refused), refused)
-	case errors.Is(err, db.ErrNewer):
+	case errors.Is(err, record.ErrNewer):
 		return err
-	case db.Full(err):
+	case record.Full(err):
 		return message.Error(message.RecordFull(dir, err), err)
-	case db.Locked(err):
+	case record.Locked(err):
 		return message.Error(fmt.Sprintf("the record in %s is busy (%v). Try again", dir, err), err)
 	}
 	return message.Error(message.RecordUnusable(dir, err), err)

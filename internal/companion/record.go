@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -50,7 +50,7 @@ func foldCommand(ctx context.Context, _ caller, args *arguments) (int, error) {
 		return 0, err
 	}
 	lazyGC()
-	d, err := db.Open(dir)
+	d, err := record.Open(dir)
 	if err != nil {
 		return 0, openTrouble(dir, err)
 	}
@@ -78,17 +78,17 @@ func checkDatabase() (list []doctor.Finding) {
 	found := func(status, fix, text string) []doctor.Finding {
 		return append(list, doctor.One("record", status, fix, text)...)
 	}
-	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
-		list = found(doctor.Note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: "+tilde(aside[0]))
+	if aside, _ := filepath.Glob(filepath.Join(dir, record.Name+".damaged-*")); len(aside) > 0 {
+		list = found(doctor.Note, "rm "+filepath.Join(dir, record.Name)+".damaged-*", "a damaged database was set aside: "+tilde(aside[0]))
 	}
-	health, err := db.Examine(dir)
+	health, err := record.Examine(dir)
 	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
 	case ok:
 		return found(doctor.Wrong, doctor.MoveAside(refused.Path), fmt.Sprintf("%s %s, so the database cannot be used", tilde(refused.Path), refused.Reason))
 	case errors.Is(err, fs.ErrNotExist):
 		return found(doctor.Fine, "", "no database yet; the first query creates it")
-	case errors.Is(err, db.ErrNewer):
+	case errors.Is(err, record.ErrNewer):
 		return found(doctor.Wrong, "make install", err.Error())
 	case err != nil:
 		return found(doctor.Wrong, "belay stats", fmt.Sprintf("the database is damaged (%v); the next query sets it aside and rebuilds it", err))

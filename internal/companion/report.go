@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/term"
 )
 

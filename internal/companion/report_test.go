@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 )
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -25,20 +25,20 @@ func (q *question) stats(ctx context.Context) error {
 	if asCSV && q.json {
 		return &usageError{err: message.Error(message.NotTogether("--csv", "--json"))}
 	}
-	var groups []db.Group
+	var groups []record.Group
 	if by != "" {
-		group, err := db.ParseGroup(by)
+		group, err := record.ParseGroup(by)
 		if err != nil {
 			return &usageError{err: fmt.Errorf("--by: %w", err)}
 		}
-		if group == db.ByMachine && !q.on("fleet") {
+		if group == record.ByMachine && !q.on("fleet") {
 			return &usageError{err: message.Error(message.NeedsFleet("--by machine"))}
 		}
-		groups = []db.Group{group}
+		groups = []record.Group{group}
 	} else {
-		groups = []db.Group{db.ByDay, db.ByModel, db.ByProfile, db.ByClass} // what was spent comes first
+		groups = []record.Group{record.ByDay, record.ByModel, record.ByProfile, record.ByClass} // what was spent comes first
 		if q.on("fleet") && q.filter.Machine == "" {
-			groups = slices.Insert(groups, 1, db.ByMachine)
+			groups = slices.Insert(groups, 1, record.ByMachine)
 		}
 		if asCSV || q.json {
 			groups = groups[:1]
@@ -66,11 +66,11 @@ func (q *question) stats(ctx context.Context) error {
 
 // figuresJSON is a group for programs. Fields are only ever added.
 type figuresJSON struct {
-	db.Figures
+	record.Figures
 	Rate *float64 `json:"success_rate"` // null if none has ended
 }
 
-func asJSON(f db.Figures) figuresJSON {
+func asJSON(f record.Figures) figuresJSON {
 	j := figuresJSON{Figures: f}
 	if f.Invocations > 0 {
 		rate := f.Rate()
@@ -79,7 +79,7 @@ func asJSON(f db.Figures) figuresJSON {
 	return j
 }
 
-func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) error {
+func (q *question) statsJSON(by record.Group, list []record.Figures, total record.Figures) error {
 	groups := []figuresJSON{}
 	for _, f := range list {
 		groups = append(groups, asJSON(f))
@@ -90,7 +90,7 @@ func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) e
 		Since         *time.Time    `json:"since"`
 		Until         *time.Time    `json:"until"`
 		Zone          string        `json:"zone"`
-		By            db.Group      `json:"by"`
+		By            record.Group  `json:"by"`
 		Groups        []figuresJSON `json:"groups"`
 		Total         figuresJSON   `json:"total"`
 	}{1, bound(q.filter.Since), bound(q.filter.Until), q.now.Format("-07:00"), by, groups, asJSON(total)})
@@ -104,10 +104,10 @@ func bound(t time.Time) *time.Time {
 	return new(t.UTC())
 }
 
-func (q *question) statsCSV(by db.Group, list []db.Figures, total db.Figures) error {
+func (q *question) statsCSV(by record.Group, list []record.Figures, total record.Figures) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	figures := db.InCSV(total)
+	figures := record.InCSV(total)
 	row := []string{string(by)}
 	for _, c := range figures {
 		row = append(row, c.CSV)
@@ -133,7 +133,7 @@ func (q *question) statsCSV(by db.Group, list []db.Figures, total db.Figures) er
 }
 
 // statsText shows what is in all, and the groups with bars.
-func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
+func (q *question) statsText(by record.Group, list []record.Figures, total record.Figures, first bool) error {
 	empty := total.Invocations+total.Attempts+total.Refused+total.Faults == 0
 	if first {
 		text := summary(total)
@@ -147,35 +147,35 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	if empty {
 		return nil
 	}
-	if by == db.ByModel && q.text("by") == "" && len(list) == 1 && list[0].Key == "" {
+	if by == record.ByModel && q.text("by") == "" && len(list) == 1 && list[0].Key == "" {
 		return nil // no model is known
 	}
-	if by == db.ByModel {
-		slices.SortStableFunc(list, func(a, b db.Figures) int { return cmp.Compare(b.Cost(), a.Cost()) })
+	if by == record.ByModel {
+		slices.SortStableFunc(list, func(a, b record.Figures) int { return cmp.Compare(b.Cost(), a.Cost()) })
 	}
 	term.Printf(q.out, "\n")
 	return statsSheet(by, list).Write(q.out)
 }
 
 // statsSheet is the table of what was added up by a group.
-func statsSheet(by db.Group, list []db.Figures) term.Sheet {
+func statsSheet(by record.Group, list []record.Figures) term.Sheet {
 	heading := strings.ToUpper(strings.TrimPrefix(string(by), "tag."))
 	key := term.Column{Heading: heading, Kind: term.Path, Min: 24}
-	if by == db.ByDay || by == db.ByClass {
+	if by == record.ByDay || by == record.ByClass {
 		key.Kind = term.Whole
 	}
 	sheet := term.Sheet{Columns: []term.Column{key, costColumn, tokensColumn, number("RUNS", 0), number("OK", 0)}}
-	shown := db.Shown()
+	shown := record.Shown()
 	for _, c := range shown {
 		column := number(c.Heading, c.Drop)
-		if c.Look == db.Bad {
+		if c.Look == record.Bad {
 			column.Style = term.Bad
 		}
 		sheet.Columns = append(sheet.Columns, column)
 	}
 	at := 5
 	bars := runBars(list)
-	if spent := costBars(list); spent != nil && (by == db.ByDay || by == db.ByModel) {
+	if spent := costBars(list); spent != nil && (by == record.ByDay || by == record.ByModel) {
 		at, bars = 2, spent
 	}
 	sheet.Columns = slices.Insert(sheet.Columns, at, term.Column{Bars: bars, Min: 8, Drop: 3})
@@ -190,14 +190,14 @@ func statsSheet(by db.Group, list []db.Figures) term.Sheet {
 }
 
 // figureText is a figure in its column.
-func figureText(c *db.Figure, f db.Figures) string {
+func figureText(c *record.Figure, f record.Figures) string {
 	n, _ := c.Count(f)
 	switch c.Look {
-	case db.Milliseconds:
+	case record.Milliseconds:
 		return span(n)
-	case db.Bytes:
+	case record.Bytes:
 		return sizeText(n)
-	case db.Always:
+	case record.Always:
 		return thousands(n)
 	}
 	return countText(n)
@@ -220,7 +220,7 @@ func countText(n int64) string {
 }
 
 // costBars are as long as what was spent; nil if nothing was.
-func costBars(list []db.Figures) []term.Bar {
+func costBars(list []record.Figures) []term.Bar {
 	most := 0.0
 	for _, f := range list {
 		most = max(most, f.Cost())
@@ -236,7 +236,7 @@ func costBars(list []db.Figures) []term.Bar {
 }
 
 // runBars are as long as there were runs, and as full as they succeeded.
-func runBars(list []db.Figures) []term.Bar {
+func runBars(list []record.Figures) []term.Bar {
 	most := int64(1)
 	for _, f := range list {
 		most = max(most, f.Invocations)
@@ -272,7 +272,7 @@ func folded(text string, columns int) string {
 	return strings.ReplaceAll(b.String(), " \n", "\n")
 }
 
-func summary(f db.Figures) string {
+func summary(f record.Figures) string {
 	text := fmt.Sprintf("%s, %s ok, %s", count64(f.Invocations, "run"), rate(f), count64(f.Attempts, "attempt"))
 	if f.Requests > 0 {
 		text += ", " + count64(f.Requests, "request")
@@ -302,7 +302,7 @@ func summary(f db.Figures) string {
 }
 
 // spentInAll is what was spent, behind a comma: "≥ $6.03, 4 attempts unknown". Empty if nothing was.
-func spentInAll(f db.Figures) (text string) {
+func spentInAll(f record.Figures) (text string) {
 	known := dollars(f.Usage.CostUSD)
 	if known != "" {
 		if text = ", "; f.UnknownCosts > 0 {
@@ -323,7 +323,7 @@ func spentInAll(f db.Figures) (text string) {
 
 // spentText is what is known of the cost: ~ stands before what is estimated, or a part of it, ≥ if that of an attempt is not
 // known.
-func spentText(f db.Figures) string {
+func spentText(f record.Figures) string {
 	text := dollars(f.Usage.CostUSD)
 	switch {
 	case text == "" && f.UnknownCosts > 0:
@@ -355,7 +355,7 @@ func count64(n int64, what string) string {
 }
 
 // rate never rounds up to 100 %: one failure of many must show.
-func rate(f db.Figures) string {
+func rate(f record.Figures) string {
 	switch {
 	case f.Invocations == 0:
 		return "–"
@@ -366,7 +366,7 @@ func rate(f db.Figures) string {
 }
 
 // rateCell is the rate as a table shows it.
-func rateCell(f db.Figures) term.Piece {
+func rateCell(f record.Figures) term.Piece {
 	switch text := rate(f); {
 	case f.Invocations > 0 && f.Succeeded == f.Invocations:
 		return term.Styled(term.Good, text)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -33,13 +33,13 @@ func TestCommands_TakeWhatTheDatabaseKnows(t *testing.T) {
 		return c.Flags[i]
 	}
 	var groups []string
-	for _, g := range db.Groups {
+	for _, g := range record.Groups {
 		groups = append(groups, string(g))
 	}
 	if by := flag("stats", "by"); !slices.Equal(by.Values, groups) {
 		t.Errorf("--by takes %v, the database adds up by %v", by.Values, groups)
 	}
-	if class := flag("log", "class"); !slices.Contains(class.Values, db.Failed) {
+	if class := flag("log", "class"); !slices.Contains(class.Values, record.Failed) {
 		t.Errorf("--class is completed with %v", class.Values)
 	}
 }

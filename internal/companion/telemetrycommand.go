@@ -12,11 +12,11 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/telemetry"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/telemetry"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -130,7 +130,7 @@ func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool, within ti
 }
 
 // sendFolded is what belayd does in the background after a run with telemetry. Its messages go to the record, not to a terminal.
-func sendFolded(ctx context.Context, d *db.DB) error {
+func sendFolded(ctx context.Context, d *record.DB) error {
 	settings, err := telemetry.FromEnviron(os.Getenv)
 	if err != nil {
 		return errors.Join(d.BeginExport(ctx), d.NoteExport(ctx, err))
@@ -218,7 +218,7 @@ func targetOf(t *telemetry.Target) *targetJSON {
 }
 
 // telemetryText says how the sending stands.
-func (q *question) telemetryText(on bool, s *telemetry.Settings, e db.Exporter, sent telemetry.Sent) error {
+func (q *question) telemetryText(on bool, s *telemetry.Settings, e record.Exporter, sent telemetry.Sent) error {
 	if s.Disabled {
 		return term.Line(q.out, message.TelemetryDisabled())
 	}

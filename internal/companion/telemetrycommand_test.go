@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/telemetry"
+	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/telemetry"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
 // A sender waits for another one, and for a receiver, only as long as it is told. With a belayd in the background whose receiver was dead, belay telemetry took 58 s.
 func TestSendAlone_Within(t *testing.T) {
 	seedRecord(t)
-	open := func() *db.DB {
-		d, err := db.Open(os.Getenv("BELAY_STATE_DIR"))
+	open := func() *record.DB {
+		d, err := record.Open(os.Getenv("BELAY_STATE_DIR"))
 		must.OK(t, err)
 		t.Cleanup(func() { d.Close() })
 		return d

@@ -16,18 +16,18 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/top"
-	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/page/view"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/top"
 )
 
 // minInterval is how often the screen may be refreshed.
@@ -165,7 +165,7 @@ func (t *topSource) today(now time.Time) (top.Spend, error) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return s, nil // nothing has ever run
 		}
-		d, err := db.Open(dir)
+		d, err := record.Open(dir)
 		if err != nil {
 			return s, openTrouble(dir, err)
 		}
@@ -178,7 +178,7 @@ func (t *topSource) today(now time.Time) (top.Spend, error) {
 	ctx := context.Background()
 	_, err := t.view.DB.Fold(ctx)
 	trouble = errors.Join(trouble, err)
-	_, sum, err := t.view.DB.Stats(ctx, db.Filter{Since: s.Since}, db.ByDay, now.Location())
+	_, sum, err := t.view.DB.Stats(ctx, record.Filter{Since: s.Since}, record.ByDay, now.Location())
 	s.Runs, s.Failed, s.Attempts, s.InputTokens, s.OutputTokens = sum.Invocations, sum.Invocations-sum.Succeeded, sum.Attempts, sum.Usage.InputTokens, sum.Usage.OutputTokens
 	if s.Estimated, s.Unknown = sum.EstimatedCosts, sum.UnknownCosts; sum.Usage.CostUSD != nil {
 		s.CostUSD = *sum.Usage.CostUSD

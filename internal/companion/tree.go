@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -22,7 +22,7 @@ func (q *question) tree(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		q.filter = db.Filter{Invocation: inv.ID}
+		q.filter = record.Filter{Invocation: inv.ID}
 	}
 	live := q.underWay()
 	nodes, err := q.db.Tree(ctx, q.filter, live)
@@ -30,10 +30,10 @@ func (q *question) tree(ctx context.Context) error {
 		return err
 	}
 	stems := branches(nodes)
-	return listing[db.Node]{"", treeColumns, func(i int, n db.Node) []term.Piece {
+	return listing[record.Node]{"", treeColumns, func(i int, n record.Node) []term.Piece {
 		status, ended, attempts, total := term.Styled(term.Plain, "running"), "", "", ""
 		switch {
-		case n.Missing && slices.ContainsFunc(live, func(inv db.Invocation) bool { return inv.ID == n.ID }):
+		case n.Missing && slices.ContainsFunc(live, func(inv record.Invocation) bool { return inv.ID == n.ID }):
 		case n.Missing:
 			status = term.Styled(term.Faint, message.NotOnRecord())
 		default:
@@ -44,23 +44,23 @@ func (q *question) tree(ctx context.Context) error {
 		}
 		return term.Cells(ended, shortID(n.ID), stems[i]+oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
 			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200))
-	}, func(n db.Node) string { return n.Machine }}.write(q, nodes)
+	}, func(n record.Node) string { return n.Machine }}.write(q, nodes)
 }
 
 // underWay are the runs that have not ended.
-func (q *question) underWay() (list []db.Invocation) {
+func (q *question) underWay() (list []record.Invocation) {
 	records, _ := q.state.Records().List() // without them, less is known of runs around others
 	for _, r := range records {
 		if r.IsRun() {
-			list = append(list, db.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,
-				Tags: r.Tags, Project: r.Project, Task: db.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}})
+			list = append(list, record.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,
+				Tags: r.Tags, Project: r.Project, Task: record.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}})
 		}
 	}
 	return list
 }
 
 // branches are what stands before the commands of a tree.
-func branches(nodes []db.Node) (list []string) {
+func branches(nodes []record.Node) (list []string) {
 	var open []bool // whether the run at each depth has another below it
 	for _, n := range nodes {
 		open = append(open[:min(n.Depth, len(open))], !n.Last)
@@ -83,7 +83,7 @@ func branches(nodes []db.Node) (list []string) {
 }
 
 // spentInTree is the cost of a run with those inside it: ≥ stands before what is not all.
-func spentInTree(t db.Total) string {
+func spentInTree(t record.Total) string {
 	runs := fmt.Sprintf("%d runs", t.Runs)
 	if t.UnknownCosts > 0 {
 		t.Usage.Unknown = true
@@ -99,7 +99,7 @@ func spentInTree(t db.Total) string {
 }
 
 // labelText are labels in a table.
-func labelText(name string, tags map[string]string, task db.Task) string {
+func labelText(name string, tags map[string]string, task record.Task) string {
 	text := label.Labels{Name: name, Tags: tags}.String()
 	if task.Batch != "" {
 		text = strings.TrimSpace(text + " " + message.TaskOfBatch(filepath.Base(task.Batch), task.Task, task.Line))

@@ -18,15 +18,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/companion/metrics"
-	"github.com/belay-run/belay/internal/companion/page"
-	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/page"
+	"github.com/belay-run/belay/internal/page/view"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/telemetry/metrics"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -90,14 +90,14 @@ func (c caller) pageSource(ctx context.Context, a *arguments, opened *state.Stat
 			s.Close()
 			return nil, nil, err
 		}
-		d, err := db.OpenFleet(opened.Dir, feed)
+		d, err := record.OpenFleet(opened.Dir, feed)
 		if err != nil {
 			s.Close()
 			return nil, nil, openTrouble(opened.Dir, err)
 		}
 		return &view.Source{State: opened, DB: d, Fleet: newFleetWatch(ctx, s)}, func() { d.Close(); s.Close() }, nil
 	}
-	d, err := db.Open(opened.Dir)
+	d, err := record.Open(opened.Dir)
 	if err != nil {
 		return nil, nil, openTrouble(opened.Dir, err)
 	}

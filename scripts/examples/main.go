@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/supervise"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/supervise"
 )
 

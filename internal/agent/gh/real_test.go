@@ -12,7 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/rehearse"
 )
 
 func show(v any) string {

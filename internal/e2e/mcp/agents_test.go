@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 )
 

@@ -21,7 +21,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
 )
 

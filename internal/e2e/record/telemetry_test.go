@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/companion/telemetry/otlptest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/telemetry/otlptest"
 )
 
 // Runs are sent once each, with the right attempts below them and the right tokens, whichever belayd is killed when.

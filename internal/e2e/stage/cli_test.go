@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/rehearse"
 )
 
 // Every agent of the registry can be put on the stage.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/rehearse"
 )
 
 // Told is what the user has said in a request, message by message, without what the agent adds by itself.

@@ -1,0 +1,182 @@
+package view
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/record"
+)
+
+// pageSize is how many rows a list has.
+const pageSize = 100
+
+// Runs are past runs, newest first.
+type Runs struct {
+	Period
+	Runs []record.Invocation `json:"runs"`
+	// More is where older ones begin; null if there are none.
+	More *time.Time `json:"more,omitempty"`
+}
+
+// Runs returns past runs. The address may say before which time they ended.
+func (s *Source) Runs(ctx context.Context, q url.Values) (runs Runs, err error) {
+	f, p, err := s.filter(q, "")
+	if err != nil {
+		return runs, err
+	}
+	if before, err := time.Parse(time.RFC3339Nano, q.Get("before")); err == nil && (f.Until.IsZero() || before.Before(f.Until)) {
+		f.Until = before
+	}
+	n := f.Limit
+	f.Limit++
+	list, err := s.DB.Recent(ctx, f)
+	if err != nil {
+		return runs, err
+	}
+	runs = Runs{Period: p, Runs: append([]record.Invocation{}, list...)}
+	if len(list) > n {
+		more := list[n-1].Ended // others may have ended at the same millisecond: they come again rather than not at all
+		if list[n].Ended.Before(more) {
+			runs.Runs = list[:n]
+		}
+		runs.More = &more
+	}
+	return runs, nil
+}
+
+// Story is all that is on record of a run.
+type Story struct {
+	record.Invocation
+	List []record.Attempt `json:"attempt_list"`
+	// Inside are runs that were started in it.
+	Inside []record.Invocation `json:"inside"`
+	// Running says that it is under way.
+	Running *Run `json:"running,omitempty"`
+	// Resume is the command that continues its session; empty if there is none to continue.
+	Resume string `json:"resume,omitempty"`
+}
+
+// Story returns that of the run whose id the address has.
+func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err error) {
+	id := q.Get("id")
+	if id == "" {
+		return story, os.ErrNotExist
+	}
+	story = Story{List: []record.Attempt{}, Inside: []record.Invocation{}}
+	for _, r := range s.Now().Runs {
+		if r.ID == id {
+			story.Running = &r
+		}
+	}
+	found, err := s.DB.Run(ctx, id)
+	switch {
+	case err != nil:
+		return story, err
+	case found == nil && story.Running == nil:
+		return story, os.ErrNotExist
+	case found == nil: // its first attempt is not over
+		r := story.Running
+		story.Invocation = record.Invocation{ID: id, Profile: r.Profile, Command: r.Command, Status: "retry", Name: r.Name, Tags: r.Tags, Project: r.Project, Parent: r.Parent, Session: r.Session}
+		if r.Started != nil {
+			story.Started = r.Started.Time
+		}
+		return story, nil
+	}
+	story.Invocation = *found
+	attempts, err := s.DB.Attempts(ctx, record.Filter{Invocation: id})
+	if err != nil {
+		return story, err
+	}
+	story.List = append(story.List, attempts...)
+	inside, err := s.DB.Children(ctx, id, pageSize)
+	if err != nil {
+		return story, err
+	}
+	story.Inside = append(story.Inside, inside...)
+	if story.Session != "" && story.Running == nil {
+		story.Resume = resumeCommand(story.Profile, story.Session)
+	}
+	return story, nil
+}
+
+// Sessions are conversations with agents, the one that was used last first.
+type Sessions struct {
+	Period
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is a conversation, and the command that continues it.
+type Session struct {
+	record.Session
+	Resume string `json:"resume,omitempty"`
+}
+
+// Sessions returns those of the filters.
+func (s *Source) Sessions(ctx context.Context, q url.Values) (all Sessions, err error) {
+	f, p, err := s.filter(q, "")
+	if err != nil {
+		return all, err
+	}
+	list, err := s.DB.Sessions(ctx, f, q.Get("status"))
+	all = Sessions{Period: p, Sessions: []Session{}}
+	for _, session := range slices.Backward(list) {
+		one := Session{Session: session}
+		if one.Status != "running" {
+			one.Resume = resumeCommand(one.Profile, one.ID)
+		}
+		all.Sessions = append(all.Sessions, one)
+	}
+	return all, err
+}
+
+// Alerts are what has failed again and again, newest first.
+type Alerts struct {
+	Period
+	Alerts []record.Alert `json:"alerts"`
+}
+
+// Alerts returns those of the filters.
+func (s *Source) Alerts(ctx context.Context, q url.Values) (Alerts, error) {
+	f, p, err := s.filter(q, "")
+	if err != nil {
+		return Alerts{}, err
+	}
+	list, err := s.DB.Alerts(ctx, f)
+	return Alerts{p, reversed(list)}, err
+}
+
+// Audit is what failed and what was changed by hand, newest first.
+type Audit struct {
+	Period
+	Rows []record.AuditRow `json:"rows"`
+}
+
+// Audit returns that of the filters.
+func (s *Source) Audit(ctx context.Context, q url.Values) (Audit, error) {
+	f, p, err := s.filter(q, "")
+	if err != nil {
+		return Audit{}, err
+	}
+	list, err := s.DB.Audit(ctx, f, q.Get("action"))
+	return Audit{p, reversed(list)}, err
+}
+
+// reversed is a list from its end; never nil.
+func reversed[T any](list []T) []T {
+	slices.Reverse(list)
+	return append([]T{}, list...)
+}
+
+// resumeCommand is the command that continues a session of a profile; empty if that cannot be done.
+func resumeCommand(name, session string) string {
+	cli := profile.Find(name)
+	if cli == nil || cli.ContinueHint() == "" {
+		return ""
+	}
+	return message.ResumeCommand(session, cli.ContinueHint())
+}
