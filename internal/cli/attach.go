@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/spool"
@@ -61,8 +60,8 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 		ctx, stop = untilSignal(ctx)
 		defer stop()
 	}
-	a := &attachment{std: std, spools: s.Spools(), id: h.ID}
-	end, err := a.follow(ctx)
+	a := detach.NewDelivery(std, s.Spools(), h.ID)
+	end, err := a.Follow(ctx)
 	if interrupted, ok := errors.AsType[*belaytype.Interrupt](err); ok {
 		if interrupted.Signal == int(syscall.SIGINT) {
 			command.Say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", command.ShortID(h.ID)))
@@ -120,99 +119,6 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { signal.Stop(caught); cancel(nil) }
-}
-
-// attachment is a spool that is being delivered.
-type attachment struct {
-	std    stdio.Streams
-	spools spool.Files
-	id     string
-	unseen bool // some of it went to a stream that is closed
-}
-
-// open opens the spool. Another attach may have shown all of it, and removed it, since it was found.
-func (a *attachment) open() (*spool.Reader, error) {
-	r, err := a.spools.Open(a.id)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, command.Usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", command.ShortID(a.id)), err), "")
-	case err != nil:
-		return nil, command.Fail(err)
-	}
-	return r, nil
-}
-
-// remove removes the spool, unless there is something in it that was not shown.
-func (a *attachment) remove() {
-	if !a.unseen {
-		a.spools.Remove(a.id)
-	}
-}
-
-// How often a spool is looked at: soon after something came, at most so long after. It is a file that grows; nothing is repeated that has failed.
-const (
-	soonest = 20 * time.Millisecond
-	latest  = 250 * time.Millisecond
-)
-
-// follow prints what a run has written and writes, until it is over, and removes the spool then. The error may be the cause of the context.
-func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
-	r, err := a.open()
-	if err != nil {
-		return spool.Header{}, err
-	}
-	defer r.Close()
-	for pause := soonest; ; pause = min(2*pause, latest) {
-		h, err := r.Header() // before the rest is read: nothing comes after the end
-		if err != nil {
-			return h, command.Fail(err)
-		}
-		over := h.Over()
-		copied, err := a.copy(r)
-		if err != nil {
-			return h, err
-		}
-		if over {
-			a.remove()
-			return r.Header()
-		}
-		if copied > 0 {
-			pause = soonest
-		}
-		select {
-		case <-ctx.Done():
-			return h, context.Cause(ctx)
-		case <-time.After(pause):
-		}
-	}
-}
-
-// deliver prints all that a run has written that is over, and removes the spool.
-func (a *attachment) deliver() error {
-	r, err := a.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if _, err := a.copy(r); err != nil {
-		return err
-	}
-	a.remove()
-	return nil
-}
-
-// copy passes on what is new.
-func (a *attachment) copy(r *spool.Reader) (int64, error) {
-	n, err := io.Copy(a.std.Out, r.Stdout)
-	if err != nil {
-		return n, err
-	}
-	m, err := io.Copy(a.std.Err, r.Stderr)
-	if err != nil {
-		return n + m, command.Fail(err)
-	}
-	a.unseen = a.unseen || n > 0 && stdio.Closed(a.std.Out) || m > 0 && stdio.Closed(a.std.Err)
-	return n + m, nil
 }
 
 // spooledRuns are the detached runs whose output was not delivered yet.

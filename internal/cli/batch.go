@@ -16,7 +16,9 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -94,7 +96,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.need, "needs", "", "LABELS", "with --fleet: run only on machines with these labels, such as gpu,linux")
 	text(&o.files, "files", "", "path|git|archive", "with --fleet: how machines get the files of a task: by a shared path, as the git commit that is checked out, or as an archive (default path)")
 	text(&o.expires, "expires", "", "D", "with --fleet: a task that no machine has begun within D of its submission fails, such as 12h (default: none)")
-	later := addLater(cmd)
+	later := detach.AddFlags(cmd)
 	given := command.AddSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -109,7 +111,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 		case before > 1:
 			return command.Usage(message.Error(fmt.Sprintf("unexpected argument %q; the command goes after --", args[1])), example)
 		}
-		ctx, err := later.put(cmd.Context())
+		ctx, err := later.Put(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -132,8 +134,8 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if err != nil {
 		return err
 	}
-	if l := laterOf(ctx); l.detaches(ctx) && !o.dryRun {
-		return detach(ctx, std, l, o.detached(given, std, tasks))
+	if l := detach.LaterOf(ctx); l.Detaches(ctx) && !o.dryRun {
+		return detach.Start(ctx, std, l, o.detached(given, std, tasks))
 	}
 	source, spool, err := openTasks(ctx, std, tasks, results, batch.Format(o.format))
 	defer spool.Discard()
@@ -224,7 +226,7 @@ func wrongTasks(name string, err error) error {
 // wrongResults is the error of results that cannot be written.
 func wrongResults(path string, err error) error {
 	if _, ok := errors.AsType[*batch.InUse](err); ok {
-		return command.Usage(err, message.See("belay batch status "+quoted(path)))
+		return command.Usage(err, message.See("belay batch status "+printable.Quoted(path)))
 	}
 	return command.Usage(message.Error(message.BatchUnwritable(path, err), err), "")
 }

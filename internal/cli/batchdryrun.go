@@ -45,7 +45,7 @@ func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results strin
 		if shown++; shown <= shownCommands {
 			words := make([]string, len(c.args))
 			for i, arg := range c.args {
-				words[i] = quoted(arg)
+				words[i] = printable.Quoted(arg)
 			}
 			if c.prompt != nil {
 				words = append(words, "#", printable.CutEnd(printable.Line(*c.prompt), shownPrompt, "…"))

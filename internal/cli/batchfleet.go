@@ -45,7 +45,7 @@ type fleetLine struct {
 	ids       map[string]int64 // of results that are not written down yet
 	withdrawn map[string]bool
 	limited   map[string]bool // tasks that may cost what the batch has left
-	texts     fleetTexts
+	texts     fleetpipe.Texts
 	submitted chan struct{}
 	once      sync.Once
 }
@@ -72,7 +72,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 		return nil, command.Fail(err)
 	}
 	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *fleetpipe.Result{}, early: map[fleetKey]*fleetpipe.Result{},
-		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetTexts{}, submitted: make(chan struct{})}
+		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetpipe.Texts{}, submitted: make(chan struct{})}
 	if r.options.dsn != "" {
 		argv = append(argv, "--dsn="+r.options.dsn)
 	}
@@ -159,7 +159,7 @@ func (f *fleetLine) read(reports io.Reader) {
 			f.once.Do(func() { close(f.submitted) })
 		case r.Part != nil:
 			f.mu.Lock()
-			f.texts.add(r.Part)
+			f.texts.Add(r.Part)
 			f.mu.Unlock()
 		case r.Result != nil:
 			f.take(r.Result)
@@ -187,7 +187,7 @@ func (f *fleetLine) read(reports io.Reader) {
 func (f *fleetLine) begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.texts.dropParts()
+	f.texts.DropParts()
 	f.once.Do(func() {
 		for key := range f.early {
 			if f.sent[key.task] && f.again[key.task] {
@@ -200,7 +200,7 @@ func (f *fleetLine) begin() {
 
 // dropEarly drops a result that nothing waits for. The lock is held.
 func (f *fleetLine) dropEarly(key fleetKey) {
-	f.texts.take(f.early[key].ID).close()
+	f.texts.Take(f.early[key].ID).Close()
 	delete(f.early, key)
 }
 
@@ -209,7 +209,7 @@ func (f *fleetLine) take(r *fleetpipe.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if text := f.texts[r.ID]; text != nil {
-		text.whole = true
+		text.Whole = true
 	}
 	if key := (fleetKey{r.Task, r.Hash}); !f.answer(key, r) {
 		f.early[key] = r

@@ -25,7 +25,7 @@ func TestFleetLine_RunAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fleetLine{heard: make(chan struct{}), submitted: make(chan struct{}), early: map[fleetKey]*fleetpipe.Result{}, waiting: map[fleetKey]chan *fleetpipe.Result{},
-				sent: map[string]bool{"a": true}, again: map[string]bool{"a": true}, texts: fleetTexts{}}
+				sent: map[string]bool{"a": true}, again: map[string]bool{"a": true}, texts: fleetpipe.Texts{}}
 			f.read(strings.NewReader(tt.reports))
 			result, sent, again := f.await(fleetKey{"a", "h"})
 			got := ""
@@ -38,7 +38,7 @@ func TestFleetLine_RunAgain(t *testing.T) {
 				t.Errorf("the result is of %q, not of %q; %d texts", got, tt.machine, len(f.texts))
 			}
 			for id := range f.texts {
-				f.texts.take(id).close()
+				f.texts.Take(id).Close()
 			}
 		})
 	}

@@ -33,7 +33,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 	o := batch.Outcome{State: batch.Done, Machine: r.Machine, Tries: r.Attempt, Stderr: r.Stderr}
 	var res runResult
 	f.mu.Lock()
-	text := f.texts.take(r.ID)
+	text := f.texts.Take(r.ID)
 	f.mu.Unlock()
 	head := r.Head()
 	if head != nil {
@@ -42,7 +42,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 		}
 	}
 	if r.Text != nil {
-		if err := text.check(); err != nil {
+		if err := text.Check(); err != nil {
 			head, r.Error = nil, message.FleetResultUnreadable(err)
 		}
 	}
@@ -79,7 +79,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 		f.again[fleetID(job)] = true
 		f.mu.Unlock()
 		f.send(fleetpipe.Order{Taken: []int64{r.ID}})
-		text.close()
+		text.Close()
 		return o
 	}
 	f.mu.Lock()
@@ -92,16 +92,16 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 		}
 		return o
 	case dir != "" && r.Text != nil:
-		if f.runner.view.unsaved(job, job.SaveOutput(dir, &o, text.unquoted)); o.OutputFile != "" {
+		if f.runner.view.unsaved(job, job.SaveOutput(dir, &o, text.Unquoted)); o.OutputFile != "" {
 			r.Text, r.Result = nil, head
 		}
 	case dir != "":
 		f.runner.view.unsaved(job, f.save(job, &o, r, &res, dir))
 	}
 	o.Result = func(w io.Writer) error {
-		defer text.close()
+		defer text.Close()
 		if r.Text != nil {
-			return text.write(w, r.Text)
+			return text.Write(w, r.Text)
 		}
 		_, err := w.Write(append(bytes.TrimSpace(r.Result), '\n'))
 		return err

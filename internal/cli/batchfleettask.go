@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/setup"
 )
 
 // checkFleet refuses flags that mean nothing for tasks that run elsewhere.
@@ -63,7 +64,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if pick.By == fleetpipe.ByPath {
 		job.Dir, pick = pick.Dir, nil
 	}
-	l, err := r.load(nameOf(c.known))
+	l, err := r.load(setup.NameOf(c.known))
 	if err != nil {
 		return nil, err
 	}

@@ -10,19 +10,21 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
 // detached is the batch as it is detached. Only tasks on stdin are read before that.
-func (o *batchOptions) detached(given config.Given, std stdio.Streams, tasks string) detachedRun {
-	r := detachedRun{command: "batch", name: given["name"], quiet: given["quiet"] == "true"}
+func (o *batchOptions) detached(given config.Given, std stdio.Streams, tasks string) detach.Run {
+	r := detach.Run{Command: "batch", Name: given["name"], Quiet: given["quiet"] == "true"}
 	if tasks == "-" {
-		r.input = func(ctx context.Context, in io.Reader) ([]byte, error) {
-			return readAhead(ctx, in, 10*time.Second, func() bool {
+		r.Input = func(ctx context.Context, in io.Reader) ([]byte, error) {
+			return detach.ReadAhead(ctx, in, 10*time.Second, func() bool {
 				command.Say(std.Err, message.StdinSilent("belay batch"))
 				return false
 			})
@@ -34,8 +36,8 @@ func (o *batchOptions) detached(given config.Given, std stdio.Streams, tasks str
 // awaitStart waits for the time that the batch is scheduled for, and tells the belay that has detached this one that it is on its way. If the context ends
 // meanwhile, no task is started.
 func (r *taskRunner) awaitStart(ctx context.Context, record *supervise.Record) {
-	detachmentOf(ctx).begun()
-	schedule := laterOf(ctx).start()
+	detach.Of(ctx).Begun()
+	schedule := detach.LaterOf(ctx).Schedule()
 	if schedule == (engine.Schedule{}) {
 		return
 	}
@@ -68,7 +70,7 @@ func (r *taskRunner) held() (key string, held func() *gate.Refusal) {
 	if len(c.args) == 0 || r.bind(t, &c) != nil || s.Prepare() != nil {
 		return "", nil
 	}
-	l, err := r.load(nameOf(c.known))
+	l, err := r.load(setup.NameOf(c.known))
 	if err != nil {
 		return "", nil
 	}

@@ -18,10 +18,12 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -33,7 +35,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, argv batchCommand) erro
 	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: argv, said: map[string]bool{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
-	if err := keepAwake(r.settings, r.view.line); err != nil {
+	if err := setup.KeepAwake(r.settings, r.view.line); err != nil {
 		return errors.Join(err, b.Ledger.Close(false))
 	}
 	s := r.prepareState()
@@ -133,8 +135,8 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 	s.Sweep()
 	s.Ready, r.state = true, s
 	id := engine.NewID()
-	if d := detachmentOf(r.ctx); d != nil {
-		id = d.id
+	if d := detach.Of(r.ctx); d != nil {
+		id = d.ID
 	}
 	record, err := s.CreateRecord(supervise.Record{ID: id, Command: "batch", Profile: "generic", Started: time.Now(), Attempt: 1,
 		Name: r.settings.Name, Tags: r.settings.Tags, Parent: engine.EnclosingRun()})
@@ -277,7 +279,7 @@ func (r *taskRunner) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runne
 			return new(*plain), nil
 		}
 	}
-	l, err := r.load(nameOf(c.known))
+	l, err := r.load(setup.NameOf(c.known))
 	if err != nil {
 		return nil, err
 	}

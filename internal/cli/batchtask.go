@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -212,7 +213,7 @@ func (r *taskRunner) check(t *batch.Task) error {
 			return err
 		}
 	}
-	l, err := r.load(nameOf(c.known))
+	l, err := r.load(setup.NameOf(c.known))
 	if err != nil {
 		return err
 	}
@@ -238,25 +239,25 @@ func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) 
 		}
 		s.Check = own
 	}
-	runner, err := newRunner(&s, l.rules, c.known)
+	runner, err := setup.Runner(&s, l.rules, c.known)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Fallbacks) > 0 && c.known != nil {
-		if runner.Fallbacks, err = fallbacks(&s, r.given, c.known); err != nil {
+		if runner.Fallbacks, err = setup.Fallbacks(&s, r.given, c.known); err != nil {
 			return nil, err
 		}
 		runner.FallbackAfterWork = s.FallbackAfterWork
 	}
 	if c.known == nil {
-		runner.Profile = guard(runner.Profile, r.given["profile"], c.args, c.dir)
+		runner.Profile = setup.Guard(runner.Profile, r.given["profile"], c.args, c.dir)
 	}
 	if r.waits(&s) {
 		runner.Policy.MaxWait = retry.None
 	}
 	runner.Gate.Settings.MaxHold = batch.LongestHold
 	runner.AlertForecast = s.Alerts.Forecast
-	runner.Alert = s.Alerts.For(nameOf(c.known), journal.Integration(nameOf(c.known), filepath.Base(c.args[0])))
+	runner.Alert = s.Alerts.For(setup.NameOf(c.known), journal.Integration(setup.NameOf(c.known), filepath.Base(c.args[0])))
 	if r.state != nil {
 		prepared := *r.state
 		prepared.Prices = s.Prices

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -152,7 +153,7 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 	defer v.mu.Unlock()
 	if v.told++; v.told > toldFailures {
 		if v.told == toldFailures+1 {
-			v.say("further failures are only counted. See them with: belay batch status " + quoted(v.results))
+			v.say("further failures are only counted. See them with: belay batch status " + printable.Quoted(v.results))
 		}
 		return
 	}
@@ -269,7 +270,7 @@ func (v *batchView) postponed(p engine.Postponed) (stop func()) {
 		return func() {}
 	}
 	name := "the batch"
-	v.line(postponedText(name, p))
+	v.line(detach.PostponedText(name, p))
 	if !v.screen.IsTerminal() {
 		return func() {}
 	}

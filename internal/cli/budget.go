@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
@@ -149,8 +147,8 @@ func writeBudgets(w io.Writer, list []overview.Budget) error {
 	var rows [][]term.Piece
 	var bars []term.Bar
 	for _, e := range list {
-		rows = append(rows, budgetRow(&e))
-		bars = append(bars, budgetBar(&e))
+		rows = append(rows, e.Row())
+		bars = append(bars, e.Bar())
 	}
 	if err := term.Table(w, budgetTable(bars), rows); err != nil {
 		return err
@@ -158,7 +156,7 @@ func writeBudgets(w io.Writer, list []overview.Budget) error {
 	rows = nil
 	for _, e := range list {
 		for _, s := range e.By {
-			rows = append(rows, term.Cells(e.Name, dollars(s.Spent, s.Unknown), s.Profile, s.Project, s.Name))
+			rows = append(rows, term.Cells(e.Name, overview.Spent(s.Spent, s.Unknown), s.Profile, s.Project, s.Name))
 		}
 	}
 	if len(rows) == 0 {
@@ -168,63 +166,6 @@ func writeBudgets(w io.Writer, list []overview.Budget) error {
 	return term.Table(w, shareTable, rows)
 }
 
-func budgetRow(e *overview.Budget) []term.Piece {
-	limit, left := "–", "–"
-	if e.Limit != nil {
-		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, string(e.Window)), dollars(*e.Left, 0)
-	}
-	return term.Cells(e.Name, dollars(e.Spent, e.Unknown), left, limit, term.Styled(budgetStyle(e), budgetStatus(e)))
-}
-
-// budgetStatus says in words how the budget stands.
-func budgetStatus(e *overview.Budget) string {
-	text, ends := "open", ", new window at "
-	switch {
-	case e.Closed:
-		text, ends = "closed", " until "
-	case e.Warning:
-		text = fmt.Sprintf("warning: %.0f %% spent", 100*e.Spent / *e.Limit)
-	}
-	if e.Ends != nil {
-		text += ends + message.When(e.Ends.Time)
-	}
-	if e.Closed && e.Left != nil && *e.Left > 0 && e.Unknown > 0 { // that is why
-		text += fmt.Sprintf(" (cost of %s unknown)", message.Count(e.Unknown, "attempt"))
-	}
-	return text
-}
-
-// budgetBar shows how much of the limit is spent.
-func budgetBar(e *overview.Budget) term.Bar {
-	if e.Limit == nil {
-		return term.Bar{}
-	}
-	return term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: budgetStyle(e), Rest: term.Faint}
-}
-
-// budgetStyle is how its state and its bar look.
-func budgetStyle(e *overview.Budget) term.Style {
-	switch {
-	case e.Closed:
-		return term.Bad
-	case e.Warning:
-		return term.Warning
-	}
-	return term.Good
-}
-
-// dollars is an amount, of which some attempts may not have told their part.
-func dollars(usd float64, unknown int) string {
-	text := fmt.Sprintf("$%.2f", usd)
-	if usd > 0 && usd < 0.01 {
-		text = fmt.Sprintf("$%.4f", usd)
-	}
-	if unknown > 0 {
-		text = fmt.Sprintf("≥ %s, %d unknown", text, unknown)
-	}
-	return text
-}
-
 // completeBudgets are the names of budgets.
 func completeBudgets() (names []string) {
 	list, _ := listBudgets(nil)
@@ -232,32 +173,6 @@ func completeBudgets() (names []string) {
 		names = append(names, e.Name)
 	}
 	return names
-}
-
-// joinedBudgets are the budgets that a run joins. One that has no limit anywhere is a mistake: its name may be mistyped, and
-// the run would cost what it likes.
-func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) {
-	if len(s.Budgets) == 0 && len(s.BudgetRules) == 0 {
-		return nil, nil
-	}
-	dir, err := filepath.Abs(s.Cwd)
-	if err != nil {
-		return nil, command.Usage(err, "")
-	}
-	list := s.Joins(config.Member{Profile: profile, Dir: dir, Name: s.Name, Tags: label.List(s.Tags)})
-	for _, j := range list {
-		if _, ruled := s.BudgetRules[j.Name]; j.Terms != nil || ruled {
-			continue
-		}
-		opened, err := command.OpenState()
-		if err != nil {
-			break // the run will say so
-		}
-		if book := opened.Budgets().Book(j.Name, nil); !book.Known() {
-			return nil, command.Usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
-		}
-	}
-	return list, nil
 }
 
 // budgetsNow says how the budgets stand that a run would join.
@@ -272,7 +187,7 @@ func budgetsNow(list []budget.Joined) (texts []string) {
 			texts = append(texts, fmt.Sprintf("%s: %v", j.Name, err))
 			continue
 		}
-		row := budgetRow(&standing)
+		row := standing.Row()
 		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", j.Name, row[1].Text, row[3].Text, row[4].Text))
 	}
 	return texts

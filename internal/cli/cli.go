@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -41,8 +42,11 @@ func execute(ctx context.Context, std stdio.Streams, args []string) error {
 	if given, command, ok := quickRun(args); ok {
 		return run(ctx, std, given, command)
 	}
-	if len(args) > 0 && args[0] == detachedArg {
-		return runDetached(ctx, std, args[1:])
+	if len(args) > 0 && args[0] == detach.Arg {
+		return detach.Execute(ctx, std, args[1:], func(ctx context.Context, std stdio.Streams, args []string) error {
+			_, err := executeCobra(ctx, std, args)
+			return err
+		})
 	}
 	_, err := executeCobra(ctx, std, args)
 	return err
@@ -52,7 +56,7 @@ func execute(ctx context.Context, std stdio.Streams, args []string) error {
 func executeCobra(ctx context.Context, std stdio.Streams, args []string) (*cobra.Command, error) {
 	root := newRoot(std)
 	root.SetArgs(args)
-	return root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
+	return root.ExecuteContextC(detach.WithArgs(ctx, args))
 }
 
 // New builds the command tree, for programs that describe it.

@@ -37,9 +37,9 @@ func tables() map[string]term.Sheet {
 			year, month, day := time.Now().Date()
 			e.Ends = &journal.Time{Time: time.Date(year, month, day, 23, 59, 59, 0, time.Local)} // today, whenever that is
 		}
-		row := budgetRow(&e)
+		row := e.Row()
 		row[4].Text = timeOfDay.ReplaceAllString(row[4].Text, "00:00:00 UTC") // it is that of the test
-		budgets, bars = append(budgets, row), append(bars, budgetBar(&e))
+		budgets, bars = append(budgets, row), append(bars, e.Bar())
 	}
 	prices := priceCells([]priceRow{
 		{Model: "claude-sonnet-4-6-20260301", Vendor: "anthropic", From: "2026-12-01", Price: price.Price{Rates: price.Rates{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheWriteHour: 6},
@@ -119,7 +119,7 @@ func TestTables_Styles(t *testing.T) {
 		{"open", style(gateIn(breaker.Open, now.Add(5*time.Second), gate.Hold{})), term.Bad}, {"half-open", style(gateIn(breaker.HalfOpen, now, gate.Hold{})), term.Warning},
 		{"held, breaker open", style(gateIn(breaker.Open, now.Add(5*time.Second), held)), term.Warning}, {"closed, 2 failures", style(gateIn(breaker.Closed, time.Time{}, gate.Hold{})), term.Good},
 		{"full", style(overview.Gate{Full: true}), term.Warning},
-		{"open budget", budgetStyle(&overview.Budget{}), term.Good}, {"closed budget", budgetStyle(&overview.Budget{Closed: true}), term.Bad}, {"warning", budgetStyle(&overview.Budget{Warning: true}), term.Warning},
+		{"open budget", (&overview.Budget{}).Style(), term.Good}, {"closed budget", (&overview.Budget{Closed: true}).Style(), term.Bad}, {"warning", (&overview.Budget{Warning: true}).Style(), term.Warning},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s looks %v, want %v", tt.what, tt.got, tt.want)

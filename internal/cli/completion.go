@@ -22,20 +22,9 @@ func flagValues() map[string][]string {
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {belaytype.LastSession}, "resume-or-new": {belaytype.LastSession},
-		"client": clients(clientfile.Servers), "scope": {"user", "local", "project"},
+		"client": profile.ClientNames(clientfile.Servers), "scope": {"user", "local", "project"},
 		"signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}
-}
-
-// clients are the names that --client takes.
-func clients(kind clientfile.Kind) (names []string) {
-	for _, c := range profile.Clients() {
-		if kind == clientfile.Hooks && c.NoHooks != "" {
-			continue
-		}
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 // addCompletions gives every flag of every command what it can be completed with.
@@ -67,7 +56,7 @@ func addCompletions(root *cobra.Command) {
 
 // completeGates are the gates that are not healthy.
 func completeGates() (list []string) {
-	gates, _ := listGates()
+	gates, _ := command.Gates()
 	for _, g := range gates {
 		list = append(list, printable.Line(g.Key))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -69,7 +70,7 @@ func gateHold(profile string) []config.Shown {
 		return nil
 	}
 	return []config.Shown{{Kind: "policy", Name: "gate hold", From: "default",
-		Value: holds(gateSettings(s)) + ", after a limit that names no time"}}
+		Value: setup.Holds(setup.GateSettings(s)) + ", after a limit that names no time"}}
 }
 
 // places are where settings and state are.

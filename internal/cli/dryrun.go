@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
@@ -17,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -112,15 +112,9 @@ func schedule(p retry.Policy) string {
 func throttles(p belaytype.Preview, r *engine.Runner) string {
 	text := config.Throttles(p.Policy, r.AtMost.Starts)
 	if p.Gate != "" {
-		return message.Sentences(text, "a limit that names no time holds the gate for "+holds(r.Gate.Settings))
+		return message.Sentences(text, "a limit that names no time holds the gate for "+setup.Holds(r.Gate.Settings))
 	}
 	return text
-}
-
-// holds says how long a gate holds all calls after a throttle that names no time.
-func holds(set gate.Settings) string {
-	first, longest := set.Holds()
-	return printable.Span(first) + ", doubling to " + printable.Span(longest)
 }
 
 // innerRetries says what becomes of the retries that an agent makes by itself; empty if the command is none.
@@ -162,7 +156,7 @@ func gateNow(key string) string {
 	if key == "" {
 		return "none"
 	}
-	gates, err := listGates()
+	gates, err := command.Gates()
 	if err != nil {
 		return key
 	}

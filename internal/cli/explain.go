@@ -23,6 +23,7 @@ import (
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -85,7 +86,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if o.profile == "" && len(argv) == 0 {
 		o.profile = generic.Name
 	}
-	judge, known, err := judgeOf(cmd, given, o.profile, argv)
+	judge, known, err := setup.Judge(command.Streams(cmd), given, o.profile, argv)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	v := judge(result)
 	if o.save != "" {
-		saved := outcome.New(nameOf(known), result, v, verdict.Class(o.expect))
+		saved := outcome.New(setup.NameOf(known), result, v, verdict.Class(o.expect))
 		line, err := json.Marshal(saved)
 		if err == nil {
 			err = command.AppendTo(o.save, redact.Text(string(line))+"\n")
@@ -138,36 +139,6 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		heading = ""
 	}
 	return nil
-}
-
-// judgeOf returns what says what an outcome of a command means, as belay run would, and what is known of the command.
-func judgeOf(cmd *cobra.Command, given config.Given, named string, argv []string) (func(verdict.Outcome) verdict.Verdict, agent.Profile, error) {
-	user, err := config.ReadUser()
-	if err != nil {
-		return nil, nil, err
-	}
-	known, err := profileFor(command.Streams(cmd), named, argv, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	s, rules, err := user.Load(given, nameOf(known))
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := newRunner(s, rules, known)
-	if err != nil {
-		return nil, nil, err
-	}
-	if known == nil {
-		r.Profile = guard(r.Profile, named, argv, "")
-	}
-	return func(o verdict.Outcome) verdict.Verdict {
-		v := r.Profile.Judge(o, time.Now())
-		if r.Judge != nil {
-			v = r.Judge(v, o, time.Now())
-		}
-		return v
-	}, known, nil
 }
 
 // exitCodeIn reads an exit code. Those of Windows have 32 bits.

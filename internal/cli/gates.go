@@ -51,7 +51,7 @@ is healthy. Details: docs/gate.md`,
 		if handed, err := fleet.HandOver(cmd, belayd.FleetGates, asJSON); handed {
 			return err
 		}
-		gates, err := listGates()
+		gates, err := command.Gates()
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ Use it in a script:
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			last := ""
 			for {
-				gates, err := listGates()
+				gates, err := command.Gates()
 				if err != nil {
 					return err
 				}
@@ -117,16 +117,6 @@ func showChange(w io.Writer, gates []overview.Gate, asJSON bool) error {
 		return err
 	}
 	return term.Text(w, now.Format("15:04:05")+"\n"+b.String()+"\n")
-}
-
-// listGates returns the gates that are not healthy; never nil.
-func listGates() ([]overview.Gate, error) {
-	s, err := command.OpenState()
-	if err != nil {
-		return nil, err
-	}
-	gates, _, err := overview.Gates(s)
-	return gates, command.Fail(err)
 }
 
 func writeGates(w io.Writer, gates []overview.Gate) error {

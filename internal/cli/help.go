@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
@@ -42,7 +43,7 @@ func help(cmd *cobra.Command, _ []string) {
 		}
 		printRows(w, "Topics", 12, rows)
 	}
-	for _, group := range slices.Concat([]string{batchGroup, laterGroup}, config.Groups, []string{"", belayd.Filters}) {
+	for _, group := range slices.Concat([]string{batchGroup, detach.Group}, config.Groups, []string{"", belayd.Filters}) {
 		printRows(w, cmp.Or(group, "Flags"), 26, flagRows(cmd.LocalFlags(), group))
 	}
 	switch {

@@ -7,18 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
 func newHookInstall() *cobra.Command {
-	t := &clientTarget{kind: clientfile.Hooks}
+	t := &target.Target{Kind: clientfile.Hooks}
 	cmd := &cobra.Command{
 		Use:   "install --client NAME",
 		Short: "Put belay in front of a client's hooks",
@@ -40,12 +40,12 @@ belay no longer exists. belay hook uninstall restores what was there.
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return installHooks(cmd.OutOrStdout(), t) },
 	}
-	t.flags(cmd, clientfile.User, true)
+	t.AddFlags(cmd, clientfile.User, true)
 	return cmd
 }
 
 func newHookUninstall() *cobra.Command {
-	t := &clientTarget{kind: clientfile.Hooks}
+	t := &target.Target{Kind: clientfile.Hooks}
 	cmd := &cobra.Command{
 		Use:   "uninstall --client NAME",
 		Short: "Take belay out of a client's hooks",
@@ -57,27 +57,27 @@ Take belay out of all hooks:
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return uninstallHooks(cmd.OutOrStdout(), t) },
 	}
-	t.flags(cmd, clientfile.User, true)
+	t.AddFlags(cmd, clientfile.User, true)
 	return cmd
 }
 
-func installHooks(w io.Writer, t *clientTarget) error {
-	l, err := t.location()
+func installHooks(w io.Writer, t *target.Target) error {
+	l, err := t.Location()
 	if err != nil {
 		return err
 	}
 	if err := checkShell(l.Client); err != nil {
 		return err
 	}
-	belay, err := belayCommand(l)
+	belay, err := target.Command(l)
 	if err != nil {
 		return command.Fail(err)
 	}
-	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
+	e, err := clientfile.Apply(l, t.DryRun, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
 	if err != nil {
-		return hooksNotEdited(l, e.step, err)
+		return target.NotEdited(l, e.Step, err)
 	}
-	file, edit := e.file, e.Edit
+	file, edit := e.File, e.Edit
 	if file == nil {
 		term.Line(w, fmt.Sprintf("No hooks to put belay in front of: %s does not exist.", l.Path))
 		return sayHooksLeftAlone(w, t, l.Path)
@@ -91,38 +91,38 @@ func installHooks(w io.Writer, t *clientTarget) error {
 			before++
 		}
 	}
-	term.Text(w, e.diff)
+	term.Text(w, e.Diff)
 	switch {
 	case len(edit.Changed)+len(edit.Repointed) == 0:
 		term.Line(w, fmt.Sprintf("Nothing to do in %s: %s, %d already behind belay.", l.Path, message.Count(len(file.Entries), "hook"), before))
-	case !t.dryRun:
+	case !t.DryRun:
 		if n := len(edit.Changed); n > 0 {
-			term.Line(w, fmt.Sprintf("belay is now in front of %s in %s. The original is in %s.", message.Count(n, "hook"), l.Path, e.copied))
+			term.Line(w, fmt.Sprintf("belay is now in front of %s in %s. The original is in %s.", message.Count(n, "hook"), l.Path, e.Copied))
 		}
-		sayRepointed(w, file, edit, belay)
+		target.SayRepointed(w, file, edit, belay)
 		if l.Client.AfterInstall != "" {
 			term.Line(w, message.ClientNote(l.Client.AfterInstall))
 		}
-		sayShared(w, file, edit)
+		target.SayShared(w, file, edit)
 	}
-	sayComment(w, file)
+	target.SayComment(w, file)
 	return sayHooksLeftAlone(w, t, l.Path)
 }
 
-func uninstallHooks(w io.Writer, t *clientTarget) error {
-	l, err := t.location()
+func uninstallHooks(w io.Writer, t *target.Target) error {
+	l, err := t.Location()
 	if err != nil {
 		return err
 	}
-	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
+	e, err := clientfile.Apply(l, t.DryRun, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
 	if err != nil {
-		return hooksNotEdited(l, e.step, err)
+		return target.NotEdited(l, e.Step, err)
 	}
-	if e.file == nil {
+	if e.File == nil {
 		term.Line(w, fmt.Sprintf("Nothing to undo: %s does not exist.", l.Path))
 		return nil
 	}
-	for _, e := range e.file.Entries {
+	for _, e := range e.File.Entries {
 		if e.State == clientfile.ByHand {
 			term.Line(w, message.EntryByHand(l.Path, e.Line))
 		}
@@ -132,25 +132,14 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 		term.Line(w, fmt.Sprintf("Nothing to undo in %s.", l.Path))
 		return nil
 	}
-	term.Text(w, e.diff)
-	if !t.dryRun {
+	term.Text(w, e.Diff)
+	if !t.DryRun {
 		term.Line(w, fmt.Sprintf("belay is no longer in front of %s in %s.", message.Count(n, "hook"), l.Path))
 		if l.Client.AfterUninstall != "" {
 			term.Line(w, message.ClientNote(l.Client.AfterUninstall))
 		}
 	}
 	return nil
-}
-
-// hooksNotEdited says why a file of hooks was left as it is.
-func hooksNotEdited(l clientfile.Location, step editStep, err error) error {
-	switch step {
-	case readStep:
-		return command.WithHint(command.Fail(err), "the file was not changed")
-	case changeStep:
-		return command.Fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
-	}
-	return command.Fail(message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, err), err))
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.
@@ -165,8 +154,8 @@ func checkShell(client *clientfile.Client) error {
 }
 
 // sayHooksLeftAlone speaks of hooks that the client has in another file of the same scope.
-func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
-	places, err := t.locations()
+func sayHooksLeftAlone(w io.Writer, t *target.Target, path string) error {
+	places, err := t.Locations()
 	if err != nil {
 		return err
 	}
@@ -184,11 +173,4 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		}
 	}
 	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, strings.TrimSuffix(what, "s"))
 }

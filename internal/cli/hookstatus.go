@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/term"
 )
 
 func newHookStatus() *cobra.Command {
-	t, asJSON := &clientTarget{kind: clientfile.Hooks}, false
+	t, asJSON := &target.Target{Kind: clientfile.Hooks}, false
 	cmd := &cobra.Command{
 		Use:   "status [--client NAME]",
 		Short: "Show the hooks of clients, and which go through belay",
@@ -28,7 +30,7 @@ Show those of one client and scope:
 			return showHooks(cmd.OutOrStdout(), t, asJSON)
 		},
 	}
-	t.flags(cmd, "", false)
+	t.AddFlags(cmd, "", false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
@@ -50,24 +52,24 @@ type hookRow struct {
 	style term.Style // of Belay
 }
 
-func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
-	if t.client != "" || t.scope != "" {
+func showHooks(w io.Writer, t *target.Target, asJSON bool) error {
+	if t.Client != "" || t.Scope != "" {
 		check := *t
-		check.client = cmp.Or(t.client, clients(clientfile.Hooks)[0])
-		if _, err := check.location(); err != nil {
+		check.Client = cmp.Or(t.Client, profile.ClientNames(clientfile.Hooks)[0])
+		if _, err := check.Location(); err != nil {
 			return err
 		}
 	}
-	looks, err := t.look()
+	looks, err := t.Look()
 	if err != nil {
 		return err
 	}
 	var rows []hookRow
 	var troubles error
 	for _, l := range looks {
-		rows = append(rows, l.hookRows()...)
-		if l.err != nil {
-			troubles = errors.Join(troubles, command.Fail(l.err))
+		rows = append(rows, hookRows(l)...)
+		if l.Err != nil {
+			troubles = errors.Join(troubles, command.Fail(l.Err))
 		}
 	}
 	if asJSON {
@@ -86,22 +88,22 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 	}
 	term.Line(w, "Looked in:")
 	for _, l := range looks {
-		term.Line(w, fmt.Sprintf("  %s (%s, %s): %s", l.path(), l.Client.Name, string(l.Scope), l.found()))
+		term.Line(w, fmt.Sprintf("  %s (%s, %s): %s", l.FullPath(), l.Client.Name, string(l.Scope), l.Found()))
 	}
 	for _, l := range looks {
-		if l.file != nil {
-			sayMissing(w, l.file)
+		if l.File != nil {
+			target.SayMissing(w, l.File)
 		}
 	}
 	return troubles
 }
 
 // hookRows are the hooks of a file.
-func (l clientLook) hookRows() (rows []hookRow) {
-	if l.file == nil {
+func hookRows(l target.Look) (rows []hookRow) {
+	if l.File == nil {
 		return nil
 	}
-	for _, e := range l.file.Entries {
+	for _, e := range l.File.Entries {
 		row := hookRow{Client: l.Client.Name, Scope: string(l.Scope), Path: l.Path, Line: e.Line, Event: e.Event, Matcher: e.Matcher,
 			Type: e.Type, Command: e.Command, Belay: "no", style: term.Warning}
 		if e.State == clientfile.Installed || e.State == clientfile.ByHand {

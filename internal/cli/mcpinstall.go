@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
@@ -18,7 +19,7 @@ import (
 )
 
 func newMCPInstall() *cobra.Command {
-	t := &clientTarget{kind: clientfile.Servers}
+	t := &target.Target{Kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "install --client NAME [server…]",
 		Short: "Put belay in front of a client's MCP servers",
@@ -45,30 +46,30 @@ logs in to stays as it is. A public server without credentials may need a login 
 
 Others may share the files of a project.`,
 	}
-	t.flags(cmd, clientfile.User, true)
+	t.AddFlags(cmd, clientfile.User, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		w := cmd.OutOrStdout()
-		l, err := t.location()
+		l, err := t.Location()
 		if err != nil {
 			return err
 		}
-		belay, err := belayCommand(l)
+		belay, err := target.Command(l)
 		if err != nil {
 			return command.Fail(err)
 		}
-		file, edit, err := t.editServers(w, l, true, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
+		file, edit, err := editServers(w, t, l, true, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
 		if err != nil {
 			return err
 		}
-		if file != nil && !t.dryRun {
-			sayRepointed(w, file, edit, belay)
+		if file != nil && !t.DryRun {
+			target.SayRepointed(w, file, edit, belay)
 		}
-		t.elsewhere(w, "install", clientfile.Direct)
+		sayElsewhere(w, t, "install", clientfile.Direct)
 		if file != nil {
-			if !t.dryRun {
-				sayShared(w, file, edit)
+			if !t.DryRun {
+				target.SayShared(w, file, edit)
 			}
-			sayComment(w, file)
+			target.SayComment(w, file)
 		}
 		return nil
 	}
@@ -76,7 +77,7 @@ Others may share the files of a project.`,
 }
 
 func newMCPUninstall() *cobra.Command {
-	t := &clientTarget{kind: clientfile.Servers}
+	t := &target.Target{Kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "uninstall --client NAME [server…]",
 		Short: "Take belay out of a client's MCP servers",
@@ -86,36 +87,36 @@ Take belay out of one server:
   belay mcp uninstall --client codex github`,
 		Long: "Restores, byte for byte, what belay mcp install has changed, for all servers or for those that you name.",
 	}
-	t.flags(cmd, clientfile.User, true)
+	t.AddFlags(cmd, clientfile.User, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		w := cmd.OutOrStdout()
-		l, err := t.location()
+		l, err := t.Location()
 		if err != nil {
 			return err
 		}
-		if _, _, err := t.editServers(w, l, false, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall(names...) }); err != nil {
+		if _, _, err := editServers(w, t, l, false, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall(names...) }); err != nil {
 			return err
 		}
-		t.elsewhere(w, "uninstall", clientfile.Installed)
+		sayElsewhere(w, t, "uninstall", clientfile.Installed)
 		return nil
 	}
 	return cmd
 }
 
 // editServers changes a configuration and says what has changed. The file is nil if there is none.
-func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
-	e, err := t.edit(l, how)
+func editServers(w io.Writer, t *target.Target, l clientfile.Location, wrap bool, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
+	e, err := clientfile.Apply(l, t.DryRun, how)
 	if err != nil {
-		return nil, e.Edit, serversNotEdited(l, e.step, err)
+		return nil, e.Edit, serversNotEdited(l, e.Step, err)
 	}
-	file, edit := e.file, e.Edit
+	file, edit := e.File, e.Edit
 	if file == nil {
 		term.Line(w, fmt.Sprintf("%s has no servers in the %s scope: %s does not exist.", l.Client.Name, string(l.Scope), l.Path))
 		return nil, edit, nil
 	}
-	term.Text(w, e.diff)
+	term.Text(w, e.Diff)
 	changes := len(edit.Changed) + len(edit.Repointed)
-	if t.dryRun && changes > 0 {
+	if t.DryRun && changes > 0 {
 		return file, edit, nil
 	}
 	for _, e := range edit.Changed {
@@ -141,8 +142,8 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 		return file, edit, nil
 	}
 	text := fmt.Sprintf("Changed %s.", l.Path)
-	if e.copied != "" {
-		text += fmt.Sprintf(" The original is in %s.", e.copied)
+	if e.Copied != "" {
+		text += fmt.Sprintf(" The original is in %s.", e.Copied)
 	}
 	term.Line(w, text)
 	term.Line(w, fmt.Sprintf("Note: restart %s to apply the change.", l.Client.Name))
@@ -150,10 +151,10 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 }
 
 // serversNotEdited says why a configuration was left as it is.
-func serversNotEdited(l clientfile.Location, step editStep, err error) error {
+func serversNotEdited(l clientfile.Location, step clientfile.Step, err error) error {
 	none, unknown := errors.AsType[*clientfile.NoEntry](err)
 	switch {
-	case step == readStep:
+	case step == clientfile.ReadStep:
 		return unreadable(l, message.FileUnchangedBecause, err)
 	case unknown:
 		return command.Usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
@@ -169,15 +170,15 @@ func unreadable(l clientfile.Location, say func(string, error) string, err error
 	return command.Fail(message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err))
 }
 
-// elsewhere names the other scopes that have servers of a state: what was said is not true of those.
-func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.State) {
-	all := clientTarget{kind: t.kind, client: t.client}
-	places, _ := all.locations()
+// sayElsewhere names the other scopes that have servers of a state: what was said is not true of those.
+func sayElsewhere(w io.Writer, t *target.Target, command string, state clientfile.State) {
+	all := target.Target{Kind: t.Kind, Client: t.Client}
+	places, _ := all.Locations()
 	for _, l := range places {
-		if string(l.Scope) == t.scope {
+		if string(l.Scope) == t.Scope {
 			continue
 		}
-		file, err := readClientFile(l)
+		file, err := clientfile.ReadAny(l)
 		if err != nil || file == nil {
 			continue
 		}
@@ -193,7 +194,7 @@ func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.S
 				how = "behind"
 			}
 			term.Line(w, fmt.Sprintf("Note: %s %s %s belay. To change that: belay mcp %s --client %s --scope %s",
-				entries(n, l), message.Verb(n, "is", "are"), how, command, l.Client.Name, l.Scope))
+				target.Entries(n, l), message.Verb(n, "is", "are"), how, command, l.Client.Name, l.Scope))
 		}
 	}
 }
@@ -214,59 +215,59 @@ type serverRow struct {
 }
 
 // showServers lists what a client's configuration has, of one scope or of all.
-func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
-	if _, err := t.location(); err != nil {
+func showServers(w io.Writer, t *target.Target, asJSON bool) error {
+	if _, err := t.Location(); err != nil {
 		return err
 	}
-	looks, err := t.look()
+	looks, err := t.Look()
 	if err != nil {
 		return err
 	}
 	var troubles error
 	var all []serverRow
 	for _, l := range looks {
-		if l.err != nil {
-			troubles = errors.Join(troubles, unreadable(l.Location, message.NotUnderstood, l.err))
+		if l.Err != nil {
+			troubles = errors.Join(troubles, unreadable(l.Location, message.NotUnderstood, l.Err))
 			continue
 		}
-		rows := l.serverRows()
+		rows := serverRows(l)
 		all = append(all, rows...)
 		if !asJSON {
-			l.sayServers(w, rows)
+			sayServers(w, l, rows)
 		}
 	}
 	if asJSON {
 		return errors.Join(term.JSONLines(w, all), troubles)
 	}
-	if t.scope != "" && troubles == nil {
-		t.elsewhere(w, "install", clientfile.Direct)
+	if t.Scope != "" && troubles == nil {
+		sayElsewhere(w, t, "install", clientfile.Direct)
 	}
 	return troubles
 }
 
 // sayServers lists the servers of one file, which was read or is not there.
-func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
+func sayServers(w io.Writer, l target.Look, rows []serverRow) {
 	if len(rows) == 0 {
 		where := l.Path
-		if l.file == nil {
+		if l.File == nil {
 			where += " does not exist"
 		}
 		term.Line(w, fmt.Sprintf("no MCP servers in the %s scope (%s)", l.Scope, where))
 		return
 	}
-	term.Line(w, entries(len(rows), l.Location)+":")
+	term.Line(w, target.Entries(len(rows), l.Location)+":")
 	for _, r := range rows {
 		term.Printf(w, "%-20s %s\n", r.Name, r.State)
 	}
-	sayMissing(w, l.file)
+	target.SayMissing(w, l.File)
 }
 
 // serverRows are the servers of a file.
-func (l clientLook) serverRows() (rows []serverRow) {
-	if l.file == nil {
+func serverRows(l target.Look) (rows []serverRow) {
+	if l.File == nil {
 		return nil
 	}
-	for _, e := range l.file.Entries {
+	for _, e := range l.File.Entries {
 		row := serverRow{Name: e.Name, State: "direct", Client: l.Client.Name, Scope: string(l.Scope), File: l.Path, URL: redact.Text(e.URL), Why: cmp.Or(e.Why, e.Doubt)}
 		if e.Remote || e.State == clientfile.Unfit && e.Command == "" {
 			row.State = "remote"

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
@@ -28,7 +29,7 @@ type mcpServer struct {
 
 func newMCPStatus() *cobra.Command {
 	var asJSON bool
-	t := &clientTarget{kind: clientfile.Servers}
+	t := &target.Target{Kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the MCP servers that run through belay, or a client's",
@@ -42,10 +43,10 @@ Show those of one scope:
 it shows the servers in that client's configuration, of all scopes or of one, which of them go through belay, and which files were read.`,
 		Args: command.NoArgs,
 	}
-	t.flags(cmd, "", false)
+	t.AddFlags(cmd, "", false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if t.client != "" || t.scope != "" {
+		if t.Client != "" || t.Scope != "" {
 			return showServers(cmd.OutOrStdout(), t, asJSON)
 		}
 		servers, err := mcpServers()

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -129,7 +130,7 @@ func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) 
 	if err != nil {
 		return command.Usage(err, "")
 	}
-	judge, _, err := judgeOf(cmd, nil, name, []string{name})
+	judge, _, err := setup.Judge(command.Streams(cmd), nil, name, []string{name})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,25 +14,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/breaker"
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/actions"
-	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/safefile"
-	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
+
+// knownCommands lists the commands that are known by their names: "claude -p, codex exec and gh".
+func knownCommands() string {
+	var list []string
+	for _, d := range profile.All() {
+		list = append(list, d.Headless())
+	}
+	return message.And(list)
+}
 
 func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, command []string) error) *cobra.Command {
 	cmd := &cobra.Command{
@@ -74,7 +79,7 @@ Durations are 30s, 5m, 1h30m, 2d or plain seconds. In the worst case a run takes
 the environment and in files: see belay help config. For what the exit codes mean, see belay help exit-codes.`,
 	}
 	given := command.AddSettings(cmd, func(*config.Setting) bool { return true })
-	later := addLater(cmd)
+	later := detach.AddFlags(cmd)
 	cmd.Flags().SetInterspersed(false)
 	cmd.ValidArgsFunction = command.CompleteByShell
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -84,7 +89,7 @@ the environment and in files: see belay help config. For what the exit codes mea
 		if len(args) == 0 {
 			return refuse(command.Streams(cmd), given, nil, command.Usage(message.Error(message.NoCommand()), message.AsIn("belay run -- make test")))
 		}
-		ctx, err := later.put(cmd.Context())
+		ctx, err := later.Put(cmd.Context())
 		if err != nil {
 			return refuse(command.Streams(cmd), given, nil, err)
 		}
@@ -99,53 +104,53 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
-	known, err := profileFor(std, given["profile"], args, given["cwd"])
+	known, err := setup.Profile(std, given["profile"], args, given["cwd"])
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
-	s, rules, err := user.Load(given, nameOf(known))
+	s, rules, err := user.Load(given, setup.NameOf(known))
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
-	later := laterOf(ctx)
-	if later.detaches(ctx) && !s.DryRun {
+	later := detach.LaterOf(ctx)
+	if later.Detaches(ctx) && !s.DryRun {
 		name := filepath.Base(args[0])
-		return detach(ctx, std, later, detachedRun{command: name, name: s.Name, input: inputOf(s, std, known, name), quiet: s.Quiet})
+		return detach.Start(ctx, std, later, detach.Run{Command: name, Name: s.Name, Input: detach.Input(s, std, known, name), Quiet: s.Quiet})
 	}
 	behind := shimCallOf(ctx)
 	behind.adjust(s)
-	skipped, err := skipCheck(s, given, known, args)
+	skipped, err := setup.SkipCheck(s, given, known, args)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
-	runner, err := newRunner(s, rules, known)
+	runner, err := setup.Runner(s, rules, known)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
 	if len(s.Fallbacks) > 0 {
-		if runner.Fallbacks, err = fallbacks(s, given, known); err != nil {
+		if runner.Fallbacks, err = setup.Fallbacks(s, given, known); err != nil {
 			return refuse(std, given, s, err)
 		}
 		runner.FallbackAfterWork = s.FallbackAfterWork
 	}
 	if known == nil {
-		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
+		runner.Profile = setup.Guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
 	argv, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
 	if s.DryRun {
-		return fallbackHint(dryRun(ctx, std.Out, s, runner, argv))
+		return setup.FallbackHint(dryRun(ctx, std.Out, s, runner, argv))
 	}
 	runner.AlertForecast = s.Alerts.Forecast
-	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
+	runner.Alert = s.Alerts.For(setup.NameOf(known), journal.Integration(setup.NameOf(known), filepath.Base(args[0])))
 	file, err := openResultFile(std, s.ResultFile)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
 	runner.Starter = engine.Supervised{Supervisor: command.Supervisor(ctx)}
-	cli := cliOf(known)
+	cli := setup.CLI(known)
 	view := &view{screen: term.New(std.Err).Beside(std.Out), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
 	runner.Observe = view.observe
 	retried := retriedFailures{name: view.name}
@@ -157,8 +162,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 	}
 	if later != nil {
-		runner.Schedule, runner.Postponed = later.start(), view.postponed
-		detachmentOf(ctx).attend(runner)
+		runner.Schedule, runner.Postponed = later.Schedule(), view.postponed
+		detach.Of(ctx).Attend(runner)
 	}
 	view.watch(runner, argv)
 	behind.attach(runner, argv, view)
@@ -167,7 +172,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		view.say(warning)
 	}
 	if s.Verbose {
-		idle, _ := idleFlags(s, runner, known)
+		idle, _ := setup.IdleFlags(s, runner, known)
 		for _, text := range append(skipped, idle...) {
 			view.line(text)
 		}
@@ -184,10 +189,10 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	concealed := takeConcealed()
 	inv, err := runner.Prepare(ctx, *argv)
 	if err == nil {
-		err = keepAwake(s, view.line)
+		err = setup.KeepAwake(s, view.line)
 	}
 	if err != nil {
-		return refuse(std, given, s, fallbackHint(err))
+		return refuse(std, given, s, setup.FallbackHint(err))
 	}
 	inv.Conceal(concealed...)
 	view.notices.redact = inv.Redact
@@ -231,99 +236,6 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		endAsShellExpects(std.In, code)
 	}
 	return command.Exit(code)
-}
-
-// nameOf is the name of a profile, of which nil is the generic one.
-func nameOf(known agent.Profile) string {
-	if known == nil {
-		return generic.Name
-	}
-	return known.Name()
-}
-
-// newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
-func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*engine.Runner, error) {
-	exits := s.RetryExits(known != nil)
-	own, err := generic.New(generic.Options{
-		Retry:     s.Chosen("max-retries") || s.Chosen("preset"),
-		RetryExit: exits, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &engine.Runner{
-		Profile:   own,
-		Policy:    s.Policy(nameOf(known), known != nil),
-		State:     &state.State{Prices: s.Prices},
-		Prices:    s.Prices,
-		Words:     func(cause error) string { return causeText(s, cause) },
-		Limits:    engine.Limits{Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Reap: s.Reap, MaxCost: s.MaxCost},
-		Streams:   engine.Streams{Stream: s.Stream, ReplayStdin: s.ReplayStdin},
-		Admission: engine.Admission{Scope: s.Scope, OnBusy: belaytype.OnBusy(s.OnBusy), NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0},
-		Record:    engine.Record{LogDir: s.LogDir, OwnCode: s.ExitCodeOut == "child", Telemetry: s.Telemetry, NoRecord: s.NoRecord},
-	}
-	if s.Chosen("stall-timeout") && s.StallTimeout == 0 {
-		r.Stall = -1
-	}
-	if known != nil {
-		r.Profile = known
-		if own.Reads() || len(exits) > 0 {
-			r.Judge = own.Overrule
-		}
-	}
-	r.Effects = belaytype.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
-	if r.LimitBuffer = s.LimitBuffer; s.From("rate-limit-buffer") != "" && s.LimitBuffer == 0 {
-		r.LimitBuffer = -1
-	}
-	if r.Resume, err = resumption(s, known); err != nil {
-		return nil, err
-	}
-	r.Check = checkOf(s)
-	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
-	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
-		return nil, err
-	}
-	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
-		return nil, command.Usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
-	}
-	setLimits(s, r, known)
-	if _, err := idleFlags(s, r, known); err != nil {
-		return nil, err
-	}
-	s.BreakerFailures = cmp.Or(s.BreakerFailures, cliOf(known).BreakerFailures)
-	r.Gate = belaytype.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
-	return r, nil
-}
-
-// resumption is what the settings say of sessions.
-func resumption(s *config.Settings, known agent.Profile) (belaytype.Resume, error) {
-	r := belaytype.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
-	if s.ResumeOrNew != "" {
-		if s.Resume != "" {
-			return r, command.Usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")
-		}
-		r.Session, r.OrNew = s.ResumeOrNew, true
-	}
-	if s.ResumeInterrupted != "" {
-		switch {
-		case s.Resume != "":
-			return r, command.Usage(message.Error(message.NotTogether("--resume", "--resume-interrupted")), "")
-		case s.ResumeOrNew != "":
-			return r, command.Usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
-		case s.ResumeInterrupted == belaytype.LastSession:
-			return r, command.Usage(message.Error("--resume-interrupted needs the id of a session"), "")
-		}
-		r.Session, r.Interrupted = s.ResumeInterrupted, true
-	}
-	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
-		return r, command.Usage(message.Error("only agents have sessions that can be resumed"), message.AsIn("belay run --resume last -- claude -p 'go on'"))
-	}
-	return r, nil
-}
-
-func gateSettings(s *config.Settings) gate.Settings {
-	return gate.Settings{Breaker: breaker.Settings{Failures: s.BreakerFailures, Successes: s.BreakerSuccesses,
-		Open: s.BreakerOpen, MaxOpen: 10 * s.BreakerOpen}}
 }
 
 // newCommand gives the command its streams.

@@ -76,11 +76,11 @@ func (t *shimTarget) directory() (string, error) {
 }
 
 // shimNames are the names that there can be links for.
-func shimNames() []string { return namesOf(func(*agent.Descriptor) bool { return true }) }
+func shimNames() []string { return profile.NamesOf(func(*agent.Descriptor) bool { return true }) }
 
 // agentNames are the names of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
 // linked only by its name.
-func agentNames() []string { return namesOf((*agent.Descriptor).IsAgent) }
+func agentNames() []string { return profile.NamesOf((*agent.Descriptor).IsAgent) }
 
 // checkNames refuses names that there can be no links for.
 func checkNames(names []string) error {

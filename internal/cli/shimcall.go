@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
@@ -99,7 +100,7 @@ func notFound(std stdio.Streams, name string, err error) int {
 // supervisable reports whether belay can do something for the command: it works without a person, and nothing in it is unknown.
 func (c *shimCall) supervisable(cli *agent.Descriptor) bool {
 	p := cli.New(append([]string{c.path}, c.args[1:]...), os.Environ(), "")
-	if !p.Headless() || wantsPerson(c.std, p) {
+	if !p.Headless() || setup.WantsPerson(c.std, p) {
 		return false
 	}
 	a, ok := p.(agent.Agent)

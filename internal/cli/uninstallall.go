@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
@@ -52,25 +53,24 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 	}
 	done, failed := 0, error(nil)
 	for _, l := range places {
-		t := &clientTarget{kind: l.Kind, dryRun: dryRun}
-		e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
+		e, err := clientfile.Apply(l, dryRun, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
 		if err != nil {
-			failed = errors.Join(failed, hooksNotEdited(l, e.step, err))
+			failed = errors.Join(failed, target.NotEdited(l, e.Step, err))
 			continue
 		}
-		if e.file == nil {
+		if e.File == nil {
 			continue
 		}
-		for _, entry := range e.file.Entries {
+		for _, entry := range e.File.Entries {
 			if entry.State == clientfile.ByHand {
 				term.Line(w, message.EntryByHand(l.Path, entry.Line))
 			}
 		}
 		if n := len(e.Changed); n > 0 {
 			done += n
-			term.Text(w, e.diff)
+			term.Text(w, e.Diff)
 			if !dryRun {
-				term.Line(w, fmt.Sprintf("Removed belay from %s in %s.", message.Count(n, noun(l.Kind)), l.Path))
+				term.Line(w, fmt.Sprintf("Removed belay from %s in %s.", message.Count(n, target.Noun(l.Kind)), l.Path))
 			}
 		}
 	}

@@ -4,23 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
+
+// continueHint is the command that continues a session of the CLI; empty if there is none, as in a rehearsal, whose sessions belay run
+// does not find.
+func continueHint(cli *agent.Descriptor) string {
+	if os.Getenv(state.RehearsalVar) != "" {
+		return ""
+	}
+	return cli.ContinueHint()
+}
 
 // view says on stderr what a run does. A command that nothing was asked for but to be run says nothing.
 type view struct {
@@ -204,18 +217,10 @@ func (v *view) postponed(p engine.Postponed) {
 		return
 	}
 	v.end()
-	v.line(postponedText(v.name, p))
+	v.line(detach.PostponedText(v.name, p))
 	if v.screen.IsTerminal() { // elsewhere a line a minute would be hundreds in a night
 		v.begin(v.screen.Countdown(message.Start(v.name), p.Until))
 	}
-}
-
-// postponedText says when something starts.
-func postponedText(name string, p engine.Postponed) string {
-	if p.Key == "" {
-		return fmt.Sprintf("%s starts at %s", name, message.When(p.Until))
-	}
-	return message.StartsWhenLifted(name, p.Key, p.Refusal)
 }
 
 // costNotice says what there is to know of a limit on cost.

@@ -227,3 +227,24 @@ func declared() []*agent.Descriptor {
 func IsBuiltIn(name string) bool {
 	return name == generic.Name || slices.ContainsFunc(registry, func(d *agent.Descriptor) bool { return d.Name == name })
 }
+
+// NamesOf are the names of the CLIs that are wanted.
+func NamesOf(wanted func(*agent.Descriptor) bool) (names []string) {
+	for _, d := range All() {
+		if wanted(d) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// ClientNames are the names that --client takes.
+func ClientNames(kind clientfile.Kind) (names []string) {
+	for _, c := range Clients() {
+		if kind == clientfile.Hooks && c.NoHooks != "" {
+			continue
+		}
+		names = append(names, c.Name)
+	}
+	return names
+}

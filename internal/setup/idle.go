@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -22,9 +23,9 @@ var refusedFlags = map[string]string{
 	"max-repeats":   message.AsIn("belay run --max-repeats 5 -- claude -p hi"),
 }
 
-// idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
+// IdleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
 // all kinds of commands, so it is no mistake; but the user may count on what it does. err refuses one of [refusedFlags].
-func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string, err error) {
+func IdleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string, err error) {
 	_, isAgent := known.(agent.Agent)
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)
@@ -43,7 +44,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"rate-limit-buffer", isCaller, message.NoEffectExcept(callers())},
 		{"resume-prompt", isAgent, message.NoEffectSessions()},
 		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
-		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
+		{"log-dir", CLI(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
 		{"require-model", r.RequireModel == s.RequireModel, message.ModelUntold("the command")},
 		{"reserve", len(s.Reserve) == 0 || r.Reserve != nil, "only for agents that work by themselves, and take part in a gate, it is known how much of their limits is used"},
 		{"max-memory", r.Ceilings.Memory == s.MaxMemory, message.MemoryUntold()},
@@ -66,14 +67,18 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 }
 
 // callers are the CLIs that call a service for their user and are no agents.
-func callers() []string { return namesOf(func(d *agent.Descriptor) bool { return !d.IsAgent() }) }
+func callers() []string {
+	return profile.NamesOf(func(d *agent.Descriptor) bool { return !d.IsAgent() })
+}
 
 // withOwnLog are the CLIs that have a log of invocations of their own.
-func withOwnLog() []string { return namesOf(func(d *agent.Descriptor) bool { return d.OwnLog != "" }) }
+func withOwnLog() []string {
+	return profile.NamesOf(func(d *agent.Descriptor) bool { return d.OwnLog != "" })
+}
 
-// keepAwake keeps the machine from going to sleep as long as we run, where the settings ask for it. A flag that cannot be kept is refused; a setting is left out,
+// KeepAwake keeps the machine from going to sleep as long as we run, where the settings ask for it. A flag that cannot be kept is refused; a setting is left out,
 // which is said to a user who wants to know.
-func keepAwake(s *config.Settings, say func(string)) error {
+func KeepAwake(s *config.Settings, say func(string)) error {
 	if !s.KeepAwake {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"github.com/belay-run/belay/internal/agent"
@@ -7,8 +7,8 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// setLimits holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, idleFlags says.
-func setLimits(s *config.Settings, r *engine.Runner, known agent.Profile) {
+// setCeilings holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, idleFlags says.
+func setCeilings(s *config.Settings, r *engine.Runner, known agent.Profile) {
 	r.Ceilings = engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}
 	if !supervise.MemoryLimits() {
 		r.Ceilings.Memory = 0

@@ -1,4 +1,4 @@
-package cli
+package fleetpipe
 
 import (
 	"bytes"
@@ -7,27 +7,25 @@ import (
 	"io"
 	"os"
 	"unicode/utf8"
-
-	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
-// fleetTexts are the texts of results that come in parts, by their jobs.
-type fleetTexts map[int64]*fleetText
+// Texts are the texts of results that come in parts, by their jobs.
+type Texts map[int64]*LongText
 
-// fleetText is a text as a JSON string, in a file without a name. A nil text has none.
-type fleetText struct {
+// LongText is a text as a JSON string, in a file without a name. A nil text has none.
+type LongText struct {
 	file  *os.File
 	named bool // Windows keeps the name of an open file
-	whole bool // all parts have come
+	Whole bool // all parts have come
 	size  int64
 	err   error // why it cannot be kept: the batch is stopped, and the fleet keeps the result
 }
 
-// add adds a part to a text.
-func (t fleetTexts) add(p *fleetpipe.Part) {
+// Add adds a part to a text.
+func (t Texts) Add(p *Part) {
 	text := t[p.ID]
 	if text == nil {
-		text = &fleetText{}
+		text = &LongText{}
 		t[p.ID] = text
 		if text.file, text.err = os.CreateTemp("", "belay-text-"); text.err == nil {
 			text.named = os.Remove(text.file.Name()) != nil
@@ -40,23 +38,23 @@ func (t fleetTexts) add(p *fleetpipe.Part) {
 	}
 }
 
-// dropParts drops the texts that are not whole.
-func (t fleetTexts) dropParts() {
+// DropParts drops the texts that are not whole.
+func (t Texts) DropParts() {
 	for job, text := range t {
-		if !text.whole {
-			t.take(job).close()
+		if !text.Whole {
+			t.Take(job).Close()
 		}
 	}
 }
 
-// take takes a text out.
-func (t fleetTexts) take(job int64) *fleetText {
+// Take takes a text out.
+func (t Texts) Take(job int64) *LongText {
 	text := t[job]
 	delete(t, job)
 	return text
 }
 
-func (t *fleetText) close() {
+func (t *LongText) Close() {
 	if t != nil && t.file != nil {
 		if t.file.Close(); t.named {
 			os.Remove(t.file.Name())
@@ -65,17 +63,17 @@ func (t *fleetText) close() {
 	}
 }
 
-// check reports why it is not a JSON string, which would be the worker's fault. What is this machine's is noticed when it is written.
-func (t *fleetText) check() error {
+// Check reports why it is not a JSON string, which would be the worker's fault. What is this machine's is noticed when it is written.
+func (t *LongText) Check() error {
 	if t != nil && t.err != nil {
 		return nil
 	}
-	_, err := io.Copy(io.Discard, t.unquoted())
+	_, err := io.Copy(io.Discard, t.Unquoted())
 	return err
 }
 
-// write writes a result with its text.
-func (t *fleetText) write(w io.Writer, of *fleetpipe.Text) error {
+// Write writes a result with its text.
+func (t *LongText) Write(w io.Writer, of *Text) error {
 	if t.err != nil {
 		return t.err
 	}
@@ -89,8 +87,8 @@ func (t *fleetText) write(w io.Writer, of *fleetpipe.Text) error {
 	return err
 }
 
-// unquoted reads the text itself.
-func (t *fleetText) unquoted() io.Reader {
+// Unquoted reads the text itself.
+func (t *LongText) Unquoted() io.Reader {
 	if t == nil || t.err != nil || t.size < 2 {
 		return &unquoter{err: io.ErrUnexpectedEOF}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package printable
 
 import (
 	"os/exec"
@@ -14,9 +14,9 @@ func TestQuoted(t *testing.T) {
 			continue
 		}
 		for _, word := range []string{"-\x01", "-n\x02", "--\x7fx", "-v\tx", "a\x01", "-", "-\xff", "%s\x01", "\\\x01'"} {
-			out, err := exec.Command(shell, "-c", "printf %s. "+quoted(word)).Output()
+			out, err := exec.Command(shell, "-c", "printf %s. "+Quoted(word)).Output()
 			if err != nil || string(out) != word+"." {
-				t.Errorf("%s: %q is printed as %s, and read as %q, %v", shell, word, quoted(word), out, err)
+				t.Errorf("%s: %q is printed as %s, and read as %q, %v", shell, word, Quoted(word), out, err)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package fleetpipe
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -29,14 +28,14 @@ func TestUnquoter(t *testing.T) {
 // A text that a worker has sent is not taken for one unless it is a JSON string: it would break the line of the results that it is in.
 func TestFleetText_Check(t *testing.T) {
 	for text, ok := range map[string]bool{`"a \" b"`: true, `""`: true, ``: false, `"`: false, `"cut`: false, `"cut \"`: false, `"cut \u00"`: false, `"two", "strings"`: false, "\"line\nend\"": false, `"\q"`: false, `{}`: false} {
-		texts := fleetTexts{}
+		texts := Texts{}
 		for _, c := range []byte(text) {
-			texts.add(&fleetpipe.Part{ID: 1, Data: []byte{c}})
+			texts.Add(&Part{ID: 1, Data: []byte{c}})
 		}
-		got := texts.take(1)
-		if err := got.check(); (err == nil) != ok {
+		got := texts.Take(1)
+		if err := got.Check(); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
-		got.close()
+		got.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"github.com/belay-run/belay/belaytype"
