@@ -92,6 +92,8 @@ var arrows = map[string][]string{
 	"internal/built":             {"internal/flock"},
 	"internal/clitest":           {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/supervise", "internal/test/must"},
 	"internal/rehearse":          {"internal/flock", "internal/message"},
+	"internal/rehearse/certify":  {"internal/agent", "internal/atomicfile", "internal/rehearse/scenario"},
+	"internal/rehearse/scenario": {"internal/actions", "internal/journal", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/rehearse", "internal/state", "internal/supervise", "internal/term"},
 	"internal/alert":             {"internal/redact", "internal/sharedfile"},
 	"internal/record":            {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/telemetry/metrics": {"breaker", "internal/record", "internal/overview", "internal/state", "internal/supervise", "internal/version"},

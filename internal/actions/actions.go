@@ -80,6 +80,11 @@ func (r Report) Annotation() string {
 	return ""
 }
 
+// Error is a line that GitHub shows as an error beside a file.
+func Error(file, title, text string) string {
+	return strings.Replace(command("error", title, text), "::error title=", "::error file="+property(printable.Line(file))+",title=", 1)
+}
+
 // Line is a line for the log of the job that is no command. The runner looks for one of its older form, ##[name], anywhere in a
 // line; one of the newer form begins it, which a line of Belay's does not.
 func Line(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
@@ -87,8 +92,12 @@ func Line(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
 // command is a workflow command. The runner takes a line apart at colons and commas, and ends it at a line break.
 func command(name, title, text string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return fmt.Sprintf("::%s title=%s::%s\n", name, property.Replace(printable.Line(title)), data.Replace(printable.Text(text)))
+	return fmt.Sprintf("::%s title=%s::%s\n", name, property(printable.Line(title)), data.Replace(printable.Text(text)))
+}
+
+// property is the value of a property of one.
+func property(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
 // Outputs are the outputs of the step, in the form of the file GITHUB_OUTPUT. Each has a delimiter of its own that no value can

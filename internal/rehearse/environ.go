@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Key is the API key that the CLIs get. It is not valid anywhere.
@@ -28,6 +30,20 @@ func (a *API) Environ() []string {
 		env = append(env, v.environ(a)...)
 	}
 	return env
+}
+
+// Over is an environment with another over it. Variables that are empty there are removed.
+func Over(env, over []string) []string {
+	name := func(kv string) string {
+		text, _, _ := strings.Cut(kv, "=")
+		return text
+	}
+	set := map[string]bool{}
+	for _, kv := range over {
+		set[name(kv)] = true
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return set[name(kv)] })
+	return append(env, slices.DeleteFunc(slices.Clone(over), func(kv string) bool { return strings.HasSuffix(kv, "=") })...)
 }
 
 // home is the home directory of what is run.

@@ -69,6 +69,13 @@ func (g *GitHub) Issues() []Issue {
 	return list
 }
 
+// Add makes an issue, as if it had been there before.
+func (g *GitHub) Add(repository, title, body string, labels []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.create(g.repo(repository), Issue{Title: title, Body: body, Labels: labels})
+}
+
 // repo is the repository owner/name, made if need be. The caller has the lock, here and below.
 func (g *GitHub) repo(name string) *repository {
 	if g.repos == nil {

@@ -26,6 +26,8 @@ type Request struct {
 	Model   string
 	Stream  bool
 	Session string
+	// RetryAfter is how long the answer has asked to wait; 0 if it has not.
+	RetryAfter time.Duration
 	// Usage is what was charged: for an answer that was cut, its input.
 	Usage Usage
 

@@ -34,7 +34,8 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	if _, refusing := a.cursor.refusing(); refusing {
 		w.Header().Set("Connection", "close")
 	}
-	a.log.update(rec, func(rec *Request) { rec.Status = rep.status })
+	asked := retryAfter(w.Header(), time.Now())
+	a.log.update(rec, func(rec *Request) { rec.Status, rec.RetryAfter = rep.status, asked })
 	w.WriteHeader(rep.status)
 	if !a.stream(w, r, chunks, s.Over) {
 		a.abandon(w, rec)
@@ -71,6 +72,18 @@ func setHeaders(h, answer http.Header, s *Step) {
 	case s.RetryAfter.Seconds != "":
 		h.Set("Retry-After", s.RetryAfter.Seconds)
 	}
+}
+
+// retryAfter is how long an answer asks to wait; 0 if it does not.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
 }
 
 // stream writes pieces, each at once, spread over a time. It returns false if the client has left.

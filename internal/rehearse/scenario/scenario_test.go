@@ -1,0 +1,242 @@
+package scenario_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/rehearse/scenario"
+	"github.com/belay-run/belay/internal/test/must"
+)
+
+// write makes the files of a test, and returns the path of the first.
+func write(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(files[i+1]), 0o700))
+	}
+	return filepath.Join(dir, files[0])
+}
+
+// run tries all scenarios of a file.
+func run(t *testing.T, path string) scenario.Report {
+	t.Helper()
+	list, err := scenario.Read(path)
+	must.OK(t, err)
+	return scenario.Run(t.Context(), scenario.Host{Belay: "/nonexistent/belay", Environ: os.Environ()}, list, 4, func(scenario.Outcome) {})
+}
+
+// post is a client that posts once more whenever there is no good answer.
+const post = `#!/bin/sh
+for n in 1 2 3; do
+  curl -sf -X POST -H 'content-type: application/json' -d '{"model":"claude-opus-4-5","messages":[{"role":"user","content":"hi"}],"max_tokens":9,"tools":[{"name":"x","input_schema":{}}]}' "$ANTHROPIC_BASE_URL/v1/messages" && exit 0
+done
+exit 9
+`
+
+func TestRun_Expectations(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string // beginnings of the failures
+	}{
+		{"passes", `script = "429(retry-after=1), 200(text=done)"
+[expect]
+exit = 0
+requests = "exactly 2"
+time = "at most 1m"
+stdout = "contains done"
+running = 0`, nil},
+		{"fails", `script = "500x*"
+[expect]
+exit = 0
+requests = "at most 2"
+gap = "at least 1s"
+stdout = "matches ^ok"`, []string{"exit: expected 0, got 9", "requests: expected at most 2, got 3", "gap: expected at least 1s, got", `stdout: expected "matches ^ok", got ""`}},
+		{"effects", `script = "lost x*"
+[expect.effects]
+"POST /v1/messages" = "at most 1"`, []string{"effects POST /v1/messages: expected at most 1, got 3"}},
+		{"tokens", `script = "200(in=100,out=20)"
+[expect]
+tokens = 120
+cost = "at least 0.0001"`, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, "x.toml", "command = [\"./post\"]\ncopy = [\"post\"]\n"+test.text, "post", post)
+			o := run(t, path)[0]
+			must.OK(t, o.Err)
+			if len(o.Failures) != len(test.want) {
+				t.Fatalf("failures: %v; stderr %s", o.Failures, o.Seen.Stderr)
+			}
+			for i, want := range test.want {
+				if got := o.Failures[i].String(); !strings.HasPrefix(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// Each program has a directory of its own, with what the scenario says, and a repository where that is asked for.
+func TestRun_Fixtures(t *testing.T) {
+	path := write(t, "x.toml", `shell = "git log --format=%s; cat a/b.txt shared/c; echo new > made; cat"
+stdin = "read"
+git = true
+copy = ["shared"]
+files = { "a/b.txt" = "one\n" }
+[expect]
+stdout = "Start\none\ntwo\nread"
+files = { made = "new", "a/b.txt" = "contains one" }`, "shared/c", "two\n")
+	if o := run(t, path)[0]; !o.Passed() {
+		t.Errorf("%v %v %+v", o.Err, o.Failures, o.Seen)
+	}
+}
+
+// What a program leaves running is seen, and ended.
+func TestRun_LeftRunning(t *testing.T) {
+	path := write(t, "x.toml", "shell = \"sleep 300 >/dev/null 2>&1 & echo $!; sleep 0.3\"\n[expect]\nrunning = 0")
+	o := run(t, path)[0]
+	if len(o.Failures) != 1 || !strings.Contains(o.Failures[0].Got, "sleep") {
+		t.Fatalf("%v %v", o.Err, o.Failures)
+	}
+	pid := strings.TrimSpace(o.Seen.Stdout)
+	for range 100 {
+		if _, err := os.Stat("/proc/" + pid); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("process %s is still running", pid)
+}
+
+func TestRun_TimeOut(t *testing.T) {
+	path := write(t, "x.toml", "shell = \"sleep 300\"\ntimeout = \"300ms\"\n[expect]\nexit = 0")
+	if o := run(t, path)[0]; len(o.Failures) != 1 || !strings.Contains(o.Failures[0].Got, "it was ended after") {
+		t.Errorf("%v %v", o.Err, o.Failures)
+	}
+}
+
+func TestRead_Variations(t *testing.T) {
+	path := write(t, "x.toml", `extends = "_base.toml"
+[vary.day]
+good = {}
+bad = { script = "500", expect = { exit = 1 } }
+[vary.program]
+a = { shell = "exit 0" }
+b = { shell = "exit 1", name = "unused" }`, "_base.toml", "name = \"base\"\nshell = \"true\"\n[expect]\nexit = 0\nrequests = 0\n[env]\nA = \"1\"")
+	list, err := scenario.Read(path)
+	must.OK(t, err)
+	var names []string
+	for _, s := range list {
+		names = append(names, s.Name+": "+s.Shell+", "+s.Script+", "+s.Expect.Exit.String()+", "+s.Expect.Requests.String()+s.Env["A"])
+	}
+	want := "x, day bad, program a: exit 0, 500, 1, 01|x, day bad, program b: exit 1, 500, 1, 01|x, day good, program a: exit 0, , 0, 01|x, day good, program b: exit 1, , 0, 01"
+	if got := strings.Join(names, "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A mistake is named with its file and line, and nothing is started.
+func TestRead_Mistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"shel = \"x\"": "x.toml:1: unknown key shel",
+		"shell = \"x\"\n[expect]\nrequests = \"at mots 3\"":     "x.toml:3: ",
+		"shell = \"x\"\n[expect]\nstdout = \"matches (\"":       "x.toml:3: missing closing )",
+		"shell = \"x\"\n[expect]\nexit = true":                  "x.toml:3: ",
+		"shell = \"x\"\ntimeout = \"soon\"\n[expect]\nexit = 0": "x.toml:2: ",
+		"shell = \"x\"\n":    "x.toml: nothing is expected",
+		"[expect]\nexit = 0": "x.toml: there is no program to test",
+		"shell = \"x\"\nscript = \"200, nonsense\"\n[expect]\nexit=0":  "x.toml: script: ",
+		"shell = \"x\"\nfiles = { \"../a\" = \"\" }\n[expect]\nexit=0": "x.toml: files: ",
+		"shell = \"x\"\ncopy = [\"/etc/passwd\"]\n[expect]\nexit=0":    "x.toml: copy: ",
+		"extends = \"x.toml\"\n": "x.toml: extends: ",
+		"shell = [":              "x.toml:1: ",
+	} {
+		_, err := scenario.Read(write(t, "x.toml", text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A hundred at a time do not see each other's requests.
+func TestRun_SideBySide(t *testing.T) {
+	n := 24
+	if testing.Short() {
+		n = 6
+	}
+	path := write(t, "x.toml", "command = [\"./post\"]\ncopy = [\"post\"]\nscript = \"429, 200\"\n[expect]\nrequests = 2\nexit = 0", "post", post)
+	list, err := scenario.Read(path)
+	must.OK(t, err)
+	for len(list) < n {
+		list = append(list, list[0])
+	}
+	report := scenario.Run(t.Context(), scenario.Host{Environ: os.Environ()}, list, 8, func(scenario.Outcome) {})
+	if report.Failed() > 0 {
+		t.Errorf("%d of %d failed: %v", report.Failed(), n, report[0].Failures)
+	}
+	var junit bytes.Buffer
+	must.OK(t, report.WriteJUnit(&junit, time.Second))
+	must.OK(t, xml.Unmarshal(junit.Bytes(), new(struct{})))
+}
+
+func TestRun_Cancelled(t *testing.T) {
+	path := write(t, "x.toml", "shell = \"sleep 300\"\n[expect]\nexit = 0")
+	list, err := scenario.Read(path)
+	must.OK(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if _, err := list[0].Run(ctx, scenario.Host{Environ: os.Environ()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The examples do as they say, with the real CLIs: what goes through belay passes, and the loop that pays and posts twice is found out.
+func TestExamples(t *testing.T) {
+	bin := t.TempDir()
+	must.OK(t, built.Into(bin, built.Belay))
+	for _, d := range []*agent.Descriptor{&claude.Descriptor, &codex.Descriptor} {
+		must.OK(t, os.Symlink(clitest.Find(t, d, clitest.Versions(d)[0]), filepath.Join(bin, d.Name)))
+	}
+	must.OK(t, os.Symlink(clitest.GH(t), filepath.Join(bin, "gh")))
+	host := scenario.Host{Belay: filepath.Join(bin, "belay"), Environ: os.Environ()}
+	for path, failures := range map[string][]string{
+		"report-once.toml":       nil,
+		"throttled.toml":         nil,
+		"naive/report-loop.toml": {"tokens: expected at most 2500, got 5000", "issues acme/shop: expected 1, got 2"},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			list, err := scenario.Read(filepath.Join("../../../examples/scenarios", path))
+			must.OK(t, err)
+			if !clitest.Full() {
+				list = list[:1]
+			}
+			for _, o := range scenario.Run(t.Context(), host, list, 2, func(scenario.Outcome) {}) {
+				must.OK(t, o.Err)
+				var got []string
+				for _, f := range o.Failures {
+					got = append(got, f.String())
+				}
+				if !slices.Equal(got, failures) {
+					t.Errorf("%s: %q, want %q\n%s", o.Scenario.Name, got, failures, o.Seen.Stderr)
+				}
+			}
+		})
+	}
+}
