@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -45,6 +46,9 @@ func touchShared(f *os.File, size int) {
 	}
 }
 
+// keepReading is what was read: the compiler must not leave it out.
+var keepReading byte
+
 func init() {
 	// hold has so many MB, or that of a file that it inherits, and then so many KB more each tenth of a second.
 	helpers["hold"] = func(args []string) {
@@ -59,6 +63,23 @@ func init() {
 			}
 		}
 		time.Sleep(testTimeout)
+	}
+	// keep maps 200 MB: of a file on a disk, or memory that is swapped out at once.
+	helpers["keep"] = func(args []string) {
+		if f, err := os.Open(args[0]); err == nil {
+			b, err := unix.Mmap(int(f.Fd()), 0, 200*mb, unix.PROT_READ, unix.MAP_SHARED)
+			if err != nil {
+				panic(err)
+			}
+			for i := 0; i < len(b); i += os.Getpagesize() {
+				keepReading += b[i]
+			}
+		} else {
+			for range 20 {
+				unix.Madvise(touch(10*mb), unix.MADV_PAGEOUT)
+			}
+		}
+		time.Sleep(2 * time.Second)
 	}
 	// grow is a tree of 30 processes that grows by 50 MB a second, in one of several ways.
 	helpers["grow"] = func(args []string) {
@@ -182,6 +203,31 @@ func TestMaxMemory(t *testing.T) {
 				since = over.Sub(time.Unix(0, past.Load()))
 			}
 			t.Logf("ended %v after the limit was seen from outside, at %d MB; peak %d MB, from outside %d MB", since.Round(time.Millisecond), exit.Excess.Value/mb, exit.TreePeak/mb, peak.Load()/mb)
+		})
+	}
+}
+
+// What was swapped out counts. A file of a disk that is mapped does not: the system takes that back by itself.
+func TestMaxMemory_Counts(t *testing.T) {
+	for name, want := range map[string]supervise.Reason{"MappedFile": supervise.Exited, "SwappedOut": supervise.Exceeded} {
+		t.Run(name, func(t *testing.T) {
+			file := ""
+			if want == supervise.Exited {
+				file = filepath.Join(t.TempDir(), "file")
+				must.OK(t, os.WriteFile(file, nil, 0o600))
+				must.OK(t, os.Truncate(file, 200*mb))
+				var s unix.Statfs_t
+				if must.OK(t, unix.Statfs(file, &s)); s.Type == unix.TMPFS_MAGIC {
+					t.Skip("files lie in memory here")
+				}
+			} else if s := (unix.Sysinfo_t{}); unix.Sysinfo(&s) != nil || uint64(s.Freeswap)*uint64(s.Unit) < 300*mb {
+				t.Skip("there is no room to swap to")
+			}
+			cmd := helper("keep", file)
+			exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), MaxMemory: 150 * mb}, nil)
+			if exit.Reason != want || want == supervise.Exited && exit.Peak < 150*mb {
+				t.Errorf("%+v %+v", exit, exit.Excess)
+			}
 		})
 	}
 }

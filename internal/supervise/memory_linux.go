@@ -3,7 +3,10 @@ package supervise
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // MemoryLimits reports whether the memory of a tree can be watched.
@@ -23,8 +26,14 @@ type meter struct {
 // each: to find out costs a hundred times as much.
 func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
 	procs = p.gauge.members(p)
-	for _, q := range procs {
-		sum += q.Memory
+	var system unix.Sysinfo_t
+	swapped := unix.Sysinfo(&system) == nil && system.Freeswap < system.Totalswap
+	for i, q := range procs {
+		if swapped {
+			swap, _ := kibibytes(q.PID, "status", "VmSwap")
+			procs[i].Memory += swap
+		}
+		sum += procs[i].Memory
 	}
 	if sum <= bound {
 		return sum, procs
@@ -66,21 +75,30 @@ func (m *meter) members(p *Process) []Proc {
 	return members
 }
 
-// proportionalSize is how much memory a process has with its part of what is shared, and with what was swapped out. Of another user's process, which does not
-// tell, it is what is certainly its own.
-func proportionalSize(pid int) (sum int64) {
-	dir := "/proc/" + strconv.Itoa(pid)
-	data, err := os.ReadFile(dir + "/smaps_rollup")
-	if err != nil || len(data) == 0 {
-		data, _ = os.ReadFile(dir + "/status")
+// proportionalSize is how much memory a process has with its part of what is shared, and with what was swapped out. Files of a disk that are mapped do not
+// count, as the system takes that back by itself; a kernel before 5.3 does not tell them apart. Of another user's process, which does not tell, it is what is
+// certainly its own.
+func proportionalSize(pid int) int64 {
+	sum, told := kibibytes(pid, "smaps_rollup", "Pss_Anon", "Pss_Shmem", "SwapPss")
+	if !told {
+		sum, told = kibibytes(pid, "smaps_rollup", "Pss", "SwapPss")
 	}
-	for line := range bytes.Lines(data) {
-		name, rest, _ := bytes.Cut(line, []byte(":"))
-		switch string(name) {
-		case "Pss", "SwapPss", "RssAnon", "VmSwap": // the last two of status
-			kib, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 10, 64)
-			sum += kib << 10
-		}
+	if !told {
+		sum, _ = kibibytes(pid, "status", "RssAnon", "VmSwap")
 	}
 	return sum
+}
+
+// kibibytes adds up what a file of a process tells, in bytes. It reports whether the first name is among it.
+func kibibytes(pid int, file string, names ...string) (sum int64, told bool) {
+	data, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
+	for line := range bytes.Lines(data) {
+		name, rest, _ := bytes.Cut(line, []byte(":"))
+		if i := slices.Index(names, string(name)); i >= 0 {
+			kib, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 10, 64)
+			sum += kib << 10
+			told = told || i == 0
+		}
+	}
+	return sum, told
 }
