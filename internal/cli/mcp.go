@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/mcp/host"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
@@ -117,9 +118,9 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 
 // options reads the flags.
 func (f *mcpFlags) options(args []string) (mcp.Options, error) {
-	o := mcp.Options{Name: cmp.Or(f.name, filepath.Base(args[0])), Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, MaxMemory: int64(f.maxMemory), RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
+	o := mcp.Options{Args: args, Dir: f.cwd, MaxMemory: int64(f.maxMemory), Settings: relay.Settings{Name: cmp.Or(f.name, filepath.Base(args[0])), NoRestart: f.noRestart, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}}
 	if f.url == "" && isAgent(args[0]) {
-		o.Timeout, o.MaxTimeout = agentCall, mcp.Never
+		o.Timeout, o.MaxTimeout = agentCall, relay.Never
 	}
 	for _, limit := range []struct {
 		to         *time.Duration
@@ -190,7 +191,7 @@ func mcpLimit(text string) (time.Duration, error) {
 	case d < 0:
 		return 0, message.Error("it is negative")
 	case d == 0:
-		return mcp.Never, nil
+		return relay.Never, nil
 	}
 	return d, nil
 }

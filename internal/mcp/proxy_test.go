@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -36,7 +37,7 @@ func TestProxy_LeavesNothing(t *testing.T) {
 	must.OK(t, err)
 	var mu sync.Mutex
 	var entries []journal.Entry
-	p := mcp.New(mcp.Options{Name: "echo", ID: fmt.Sprint("test-", os.Getpid()), Path: "/bin/sh", Args: []string{"sh", "-c", echo}, Stdin: in, Stdout: sink, Stderr: io.Discard,
+	p := mcp.New(mcp.Options{Settings: relay.Settings{Name: "echo"}, ID: fmt.Sprint("test-", os.Getpid()), Path: "/bin/sh", Args: []string{"sh", "-c", echo}, Stdin: in, Stdout: sink, Stderr: io.Discard,
 		Log: func(e journal.Entry) {
 			mu.Lock()
 			defer mu.Unlock()

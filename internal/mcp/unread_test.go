@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 )
 
 // A client that leaves without reading its answers, or is told to, does not keep the proxy from ending.
@@ -25,7 +26,7 @@ func TestProxy_ClientDoesNotRead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in, feed := io.Pipe()
 				out, sink := io.Pipe()
-				p := mcp.New(mcp.Options{Name: "srv", PathError: errors.New("not found"), Stdin: in, Stdout: sink})
+				p := mcp.New(mcp.Options{Settings: relay.Settings{Name: "srv"}, PathError: errors.New("not found"), Stdin: in, Stdout: sink})
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan struct{})
 				go func() { p.Run(ctx); close(ended) }()
@@ -51,7 +52,7 @@ func TestProxy_ClientReadsSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, feed := io.Pipe()
 		out, sink := io.Pipe()
-		p := mcp.New(mcp.Options{Name: "srv", PathError: errors.New("not found"), Stdin: in, Stdout: sink})
+		p := mcp.New(mcp.Options{Settings: relay.Settings{Name: "srv"}, PathError: errors.New("not found"), Stdin: in, Stdout: sink})
 		go func() { p.Run(t.Context()); sink.Close() }()
 		const calls = 20
 		for id := range calls { // of a size that is not written together

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -45,7 +45,7 @@ func (x *exchange) receive(resp *http.Response) {
 	case kind == "application/json" || kind == "":
 		x.readJSON(resp.Body)
 	default:
-		c.lose(x.m, mcp.Loss{How: message.WrongType(kind), Class: verdict.BadOutput, Answered: true})
+		c.lose(x.m, relay.Loss{How: message.WrongType(kind), Class: verdict.BadOutput, Answered: true})
 	}
 }
 
@@ -57,11 +57,11 @@ func mediaType(resp *http.Response) string {
 // readJSON takes an answer that is all of the response.
 func (x *exchange) readJSON(body io.Reader) {
 	if err := copyJSON(x.conn.peer.Inbox(), body); err != nil {
-		x.conn.lose(x.m, mcp.Loss{How: message.ConnectionCut(err), Class: verdict.Network})
+		x.conn.lose(x.m, relay.Loss{How: message.ConnectionCut(err), Class: verdict.Network})
 		return
 	}
 	if x.conn.waits(x.m) {
-		x.conn.lose(x.m, mcp.Loss{How: "sent something that does not answer the request", Class: verdict.BadOutput, Answered: true})
+		x.conn.lose(x.m, relay.Loss{How: "sent something that does not answer the request", Class: verdict.BadOutput, Answered: true})
 	}
 }
 
@@ -116,13 +116,13 @@ func (x *exchange) refused(resp *http.Response) {
 		c.peer.Inbox().Write(answer)
 	case known && (code == http.StatusNotFound || code == http.StatusBadRequest && namesSession(body)):
 		c.forgotten()
-		c.lose(x.m, mcp.Loss{Kind: mcp.Undone, How: message.DeathForgot(), Answered: true})
+		c.lose(x.m, relay.Loss{Kind: relay.Undone, How: message.DeathForgot(), Answered: true})
 	case code == http.StatusUnauthorized:
 		text := message.Sentences(fmt.Sprintf("the MCP server %q asks for a login (401), which only the client itself can do", c.server.opt.Name), "connect the client to it without belay, or give belay a token: belay mcp --bearer-env VARIABLE")
 		if names := c.server.variables(); len(names) > 0 {
 			text = fmt.Sprintf("the MCP server %q answered %s to the credentials from %s", c.server.opt.Name, statusText(resp), strings.Join(names, ", "))
 		}
-		c.lose(x.m, mcp.Loss{Kind: mcp.Refused, How: message.HTTPStatus(statusText(resp), ""), Text: text, Class: verdict.Auth, Answered: true})
+		c.lose(x.m, relay.Loss{Kind: relay.Refused, How: message.HTTPStatus(statusText(resp), ""), Text: text, Class: verdict.Auth, Answered: true})
 	case answer == nil && c.mayBeLegacy(code) && c.becomeLegacy():
 		x.again()
 	case answer != nil && x.m.ID != "":
@@ -143,16 +143,16 @@ func (x *exchange) again() {
 }
 
 // badStatus is the loss of a request that was answered with a status that has no meaning of its own here.
-func (c *conn) badStatus(resp *http.Response, body []byte) mcp.Loss {
+func (c *conn) badStatus(resp *http.Response, body []byte) relay.Loss {
 	text := ""
 	switch kind := mediaType(resp); kind {
 	case "text/plain", "application/json", "":
 		text = c.server.withoutSecrets(strings.ToValidUTF8(string(body[:min(len(body), 300)]), ""))
 	}
-	l := mcp.Loss{Kind: mcp.Refused, How: message.HTTPStatus(statusText(resp), text), Class: verdict.InvalidRequest, Answered: true}
+	l := relay.Loss{Kind: relay.Refused, How: message.HTTPStatus(statusText(resp), text), Class: verdict.InvalidRequest, Answered: true}
 	switch code := resp.StatusCode; {
 	case code >= 500: // it may have been carried out
-		l.Kind, l.Class = mcp.Cut, verdict.ServerError
+		l.Kind, l.Class = relay.Cut, verdict.ServerError
 	case code == http.StatusForbidden:
 		l.Class = verdict.Auth
 	case code == http.StatusNotFound:

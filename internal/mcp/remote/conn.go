@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -96,17 +97,17 @@ func (c *conn) Send(m mcp.Outgoing) {
 		x.release()
 		go func() {
 			<-c.over // before that, the proxy would send it here again
-			c.lose(m, mcp.Loss{Kind: mcp.Undone, How: message.SessionOver()})
+			c.lose(m, relay.Loss{Kind: relay.Undone, How: message.SessionOver()})
 		}()
 	}
 }
 
 // lose reports a request that is not answered. What waits for no answer has none to lose.
-func (c *conn) lose(m mcp.Outgoing, l mcp.Loss) {
+func (c *conn) lose(m mcp.Outgoing, l relay.Loss) {
 	if m.ID == "" {
 		return
 	}
-	if l.Kind == mcp.Cut && l.Class == verdict.Network {
+	if l.Kind == relay.Cut && l.Class == verdict.Network {
 		sleep(c.ctx, dyingTime)
 	}
 	c.peer.Lost(m, l)
@@ -185,7 +186,7 @@ func (c *conn) end(e mcp.End) {
 		how = message.DeathNotReached(e.Err)
 	}
 	for _, m := range c.takeWaiting() {
-		c.lose(m, mcp.Loss{How: how})
+		c.lose(m, relay.Loss{How: how})
 	}
 	c.tellEnd(e)
 }
@@ -221,7 +222,7 @@ func (c *conn) retire() {
 	c.work.Wait()
 	c.cancel()
 	for _, m := range c.takeWaiting() {
-		c.lose(m, mcp.Loss{How: message.DeathForgot()})
+		c.lose(m, relay.Loss{How: message.DeathForgot()})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -25,7 +26,7 @@ func (p *slowPeer) Ended(mcp.End) {
 	time.Sleep(time.Second)
 	p.heard <- "ended"
 }
-func (p *slowPeer) Lost(m mcp.Outgoing, _ mcp.Loss) { p.heard <- "lost " + m.ID }
+func (p *slowPeer) Lost(m mcp.Outgoing, _ relay.Loss) { p.heard <- "lost " + m.ID }
 
 // What is sent to a connection that is ending is reported when the proxy knows of the end: else it would be sent there again, and
 // again, until there is no try left. That happened with servers of 2024-11-05, whose stream ends before the proxy hears of it.

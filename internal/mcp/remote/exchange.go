@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -120,7 +121,7 @@ const maxRefusals = 3
 
 // reach makes a request until the server takes it, for a bounded time: as long as it cannot be reached, and as often as it
 // refuses it for now. Nothing has been done by then. The response is one to be read, or there is a loss.
-func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *http.Response, sent bool, err error)) (*http.Response, *mcp.Loss) {
+func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *http.Response, sent bool, err error)) (*http.Response, *relay.Loss) {
 	begun, refusals, limit := time.Now(), 0, firstReach
 	if c.server.worked.Load() {
 		limit = reachLimit
@@ -130,14 +131,14 @@ func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *htt
 		var wait time.Duration
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return nil, &mcp.Loss{How: message.SessionOver()}
+			return nil, &relay.Loss{How: message.SessionOver()}
 		case err != nil:
 			loss := c.failure(err, sent)
-			if loss.Kind != mcp.Undone {
+			if loss.Kind != relay.Undone {
 				return nil, loss
 			}
 			if wait = backoff(try); time.Since(begun)+wait > limit || !c.hasTime(m, wait) {
-				loss.Kind = mcp.Refused
+				loss.Kind = relay.Refused
 				return nil, loss
 			}
 		case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
@@ -153,7 +154,7 @@ func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *htt
 			return resp, nil
 		}
 		if !sleep(ctx, wait) {
-			return nil, &mcp.Loss{How: message.SessionOver()}
+			return nil, &relay.Loss{How: message.SessionOver()}
 		}
 	}
 }
@@ -167,31 +168,31 @@ func (c *conn) hasTime(m mcp.Outgoing, wait time.Duration) bool {
 	return ok && (until.IsZero() || time.Now().Add(wait).Before(until))
 }
 
-func (c *conn) throttled(code int, status string, tries int, asked time.Duration) *mcp.Loss {
+func (c *conn) throttled(code int, status string, tries int, asked time.Duration) *relay.Loss {
 	class := verdict.RateLimit
 	if code == http.StatusServiceUnavailable {
 		class = verdict.Overloaded
 	}
-	return &mcp.Loss{Kind: mcp.Refused, How: message.Throttled(status, tries, asked), Class: class, Answered: true}
+	return &relay.Loss{Kind: relay.Refused, How: message.Throttled(status, tries, asked), Class: class, Answered: true}
 }
 
 // failure is what an error of a request means. sent says that the server may have got it.
-func (c *conn) failure(err error, sent bool) *mcp.Loss {
+func (c *conn) failure(err error, sent bool) *relay.Loss {
 	if foreign, ok := errors.AsType[*foreignError](err); ok {
-		return &mcp.Loss{Kind: mcp.Refused, How: foreign.Error(), Text: message.Sentences(fmt.Sprintf("the MCP server %q redirects to another origin, %s, and belay does not follow: your headers are not meant for it", c.server.opt.Name, foreign.origin), "if that is where the server is now, change --url"),
+		return &relay.Loss{Kind: relay.Refused, How: foreign.Error(), Text: message.Sentences(fmt.Sprintf("the MCP server %q redirects to another origin, %s, and belay does not follow: your headers are not meant for it", c.server.opt.Name, foreign.origin), "if that is where the server is now, change --url"),
 			Class: verdict.InvalidRequest, Answered: true}
 	}
 	if errors.Is(err, errRedirects) {
-		return &mcp.Loss{Kind: mcp.Refused, How: "redirects again and again", Class: verdict.InvalidRequest, Answered: true}
+		return &relay.Loss{Kind: relay.Refused, How: "redirects again and again", Class: verdict.InvalidRequest, Answered: true}
 	}
 	c.server.closeIdle() // those to a server that has ended are dead too, and the next try would meet one of them
-	loss := &mcp.Loss{How: message.ConnectionCut(err), Class: verdict.Network}
+	loss := &relay.Loss{How: message.ConnectionCut(err), Class: verdict.Network}
 	if !sent {
-		loss.Kind, loss.How = mcp.Undone, message.DeathNotReached(err)
+		loss.Kind, loss.How = relay.Undone, message.DeathNotReached(err)
 		loss.Text = message.ServerNotReached(c.server.opt.Name, err)
 	}
 	if _, bad := errors.AsType[*tls.CertificateVerificationError](err); bad { // waiting does not help
-		loss.Kind = mcp.Refused
+		loss.Kind = relay.Refused
 	}
 	return loss
 }

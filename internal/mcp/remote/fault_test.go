@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/mcp/remote"
 )
 
@@ -276,7 +277,7 @@ func TestRemote_CrashProbe(t *testing.T) {
 			if tt.small {
 				most = 2 << 20
 			}
-			c := connect(t, f.URL, remote.Options{}, mcp.Options{Timeout: limit, MaxMessage: most})
+			c := connect(t, f.URL, remote.Options{}, mcp.Options{Settings: relay.Settings{Timeout: limit, MaxMessage: most}})
 			c.opens()
 			c.asks(`"tools"`, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
 			has(t, "a safe call", c.calls("1", "look", "{}"), tt.look)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/mcp/remote"
 )
 
@@ -183,7 +184,7 @@ func TestRemote_NoCredentialIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(handler)
 			defer web.Close()
-			c := connect(t, web.URL+"/mcp?api_key=tOpSeCrEt12345", remote.Options{Headers: []remote.Header{{Name: "X-Key", Variable: "KEY"}}}, mcp.Options{NoRetry: true})
+			c := connect(t, web.URL+"/mcp?api_key=tOpSeCrEt12345", remote.Options{Headers: []remote.Header{{Name: "X-Key", Variable: "KEY"}}}, mcp.Options{Settings: relay.Settings{NoRetry: true}})
 			got := c.opens()
 			c.stop()
 			log, _ := json.Marshal(c.log)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/relay"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -61,7 +62,7 @@ func (x *exchange) follow(resp *http.Response) {
 		if !c.waits(x.m) {
 			return
 		}
-		loss := mcp.Loss{How: "closed the stream without an answer", Class: verdict.Network}
+		loss := relay.Loss{How: "closed the stream without an answer", Class: verdict.Network}
 		if err != nil {
 			loss.How = message.ConnectionCut(err)
 		}
@@ -109,7 +110,7 @@ func (x *exchange) resume(place *events, rest time.Duration, failures *int) *htt
 		}
 		resp, loss := c.reach(x.ctx, x.m, func() (*http.Response, bool, error) { return c.get(x.ctx, place.lastID) })
 		switch {
-		case loss != nil && loss.Kind == mcp.Cut && x.ctx.Err() == nil:
+		case loss != nil && loss.Kind == relay.Cut && x.ctx.Err() == nil:
 			continue
 		case loss != nil:
 			return nil

@@ -1,10 +1,15 @@
-package mcp
+package relay
 
 import (
 	"encoding/json"
 	"slices"
-	"time"
 )
+
+// tools are what decides whether a call is safe to repeat: what the server says of its tools, and what the settings do.
+type tools struct {
+	settings *Settings
+	hints    map[string]hints
+}
 
 // hints are what a server says of a tool. They may be wrong, since the server is not trusted: they decide only whether a
 // call that may have been lost is sent again.
@@ -13,20 +18,20 @@ type hints struct {
 	Idempotent bool `json:"idempotentHint"`
 }
 
-// learnTools takes a page of the tools.
-func (s *session) learnTools(tools json.RawMessage, first bool) {
+// learn takes a page of the tools.
+func (t *tools) learn(page json.RawMessage, first bool) {
 	var list []struct {
 		Name        string `json:"name"`
 		Annotations hints  `json:"annotations"`
 	}
-	if json.Unmarshal(tools, &list) != nil {
+	if json.Unmarshal(page, &list) != nil {
 		return
 	}
 	if first {
-		clear(s.tools)
+		clear(t.hints)
 	}
-	for _, t := range list {
-		s.tools[t.Name] = t.Annotations
+	for _, one := range list {
+		t.hints[one.Name] = one.Annotations
 	}
 }
 
@@ -39,34 +44,23 @@ var harmless = []string{
 }
 
 // safe says whether a call may be sent a second time when it is not known what became of the first.
-func (c *core) safe(k *call) bool {
-	if c.opt.NoRetry {
+func (t *tools) safe(k *call) bool {
+	if t.settings.NoRetry {
 		// The opening is kept in any case: it is what is repeated to the next server.
 		return k.method == "initialize" || slices.Contains(harmless, k.method) && k.method != "resources/read" && k.method != "prompts/get"
 	}
 	if k.method != "tools/call" {
 		return slices.Contains(harmless, k.method)
 	}
-	if may, said := c.opt.RetryTools[k.tool]; said {
+	if may, said := t.settings.RetryTools[k.tool]; said {
 		return may
 	}
-	h := c.session.tools[k.tool]
+	h := t.hints[k.tool]
 	return h.ReadOnly || h.Idempotent && !k.resume
 }
 
-// mayRepeat says whether a call whose server has died is sent to the next one: if it is safe, if it has shown no sign of having
-// begun, if there are retries left, and if the budget that all share has one. Those after the first have to begin within the
-// time of one call, or 30 s: most clients give up after a minute.
-func (c *core) mayRepeat(k *call) bool {
-	if k.retries >= c.opt.retries(k) || k.progressed || k.line == nil || !c.safe(k) || c.last != nil || c.closing {
-		return false
-	}
-	if k.retries > 0 && k.limit > 0 && time.Since(k.begun)+k.pause() >= max(k.limit, defaultCall) {
-		return false
-	}
-	if c.gate == nil {
-		return true
-	}
-	ok, _ := c.gate.Spend()
-	return ok
-}
+// maxKept is the size of a call that may be repeated.
+const maxKept = 4 << 20
+
+// keeps says whether a line is kept because the call may have to be sent again.
+func (t *tools) keeps(k *call, size int) bool { return size <= maxKept && t.safe(k) }

@@ -1,4 +1,4 @@
-package mcp
+package relay
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// workbench is a core whose pipes, processes and timers are the test.
+// workbench is a relay whose pipes, processes and timers are the test.
 type workbench struct {
 	t *testing.T
-	*core
+	*Relay
 	client, server []string // what has been sent to each
 	diverted       []string
-	incidents      []incident
+	incidents      []Incident
 	starts         []int // generations
 	stops          int
 	inputClosed    bool
@@ -28,30 +28,35 @@ type workbench struct {
 	at             time.Time
 }
 
-func (w *workbench) toClient(parts ...[]byte) {
+func (w *workbench) ToClient(parts ...[]byte) {
 	w.client = append(w.client, string(bytes.Join(parts, nil)))
 }
-func (w *workbench) toServer(parts ...[]byte) {
+func (w *workbench) ToServer(parts ...[]byte) {
 	w.server = append(w.server, string(bytes.Join(parts, nil)))
 }
-func (w *workbench) divert(m *wire.Message) { w.diverted = append(w.diverted, string(m.Bytes())) }
-func (w *workbench) start(g int)            { w.starts = append(w.starts, g) }
-func (w *workbench) stop(int)               { w.stops++ }
-func (w *workbench) closeInput()            { w.inputClosed = true }
-func (w *workbench) done()                  { w.over = true }
-func (w *workbench) wake(t time.Time)       { w.at = t }
-func (w *workbench) record(r incident)      { w.incidents = append(w.incidents, r) }
+func (w *workbench) Divert(m *wire.Message) { w.diverted = append(w.diverted, string(m.Bytes())) }
+func (w *workbench) Start(g int)            { w.starts = append(w.starts, g) }
+func (w *workbench) Stop(int)               { w.stops++ }
+func (w *workbench) CloseInput()            { w.inputClosed = true }
+func (w *workbench) Done()                  { w.over = true }
+func (w *workbench) Wake(t time.Time)       { w.at = t }
+func (w *workbench) Record(r Incident)      { w.incidents = append(w.incidents, r) }
 
-// in runs a test in fake time with a core whose first server runs.
-func in(t *testing.T, opt Options, test func(w *workbench)) {
+// in runs a test in fake time with a relay whose first server runs.
+func in(t *testing.T, opt Settings, test func(w *workbench)) {
+	t.Helper()
+	inShared(t, opt, nil, test)
+}
+
+// inShared is in with a gate.
+func inShared(t *testing.T, opt Settings, g *gate.Gate, test func(w *workbench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &workbench{t: t}
 		opt.Name = "srv"
-		opt.Rand = func() float64 { return 1 }
-		w.core = newCore(&opt, w)
-		w.core.start()
-		w.started(w.generation, 100)
+		w.Relay = New(&opt, Shared{Gate: g, Rand: func() float64 { return 1 }}, w)
+		w.Relay.Start()
+		w.Started(w.Generation(), 100)
 		test(w)
 	})
 }
@@ -65,34 +70,34 @@ func (w *workbench) pass(d time.Duration) {
 		}
 		time.Sleep(time.Until(w.at))
 		w.at = time.Time{}
-		w.tick()
-		if n := len(w.starts); n > 0 && w.phase == starting {
-			w.started(w.starts[n-1], 100+n)
+		w.Tick()
+		if n := len(w.starts); n > 0 && w.life.phase == starting {
+			w.Started(w.starts[n-1], 100+n)
 		}
 	}
 }
 
 // serve lets time pass until a server has all that waits.
 func (w *workbench) serve() {
-	if w.phase == starting {
-		w.started(w.generation, 100)
+	if w.life.phase == starting {
+		w.Started(w.Generation(), 100)
 	}
-	for len(w.queue) > 0 && !w.at.IsZero() {
+	for len(w.Relay.server.outbox.lines) > 0 && !w.at.IsZero() {
 		w.pass(time.Until(w.at))
 	}
 }
 
 func (w *workbench) says(format string, args ...any) {
 	m := wire.Parse(fmt.Appendf(nil, format, args...))
-	w.fromClient(&m)
+	w.FromClient(&m)
 }
 
 func (w *workbench) answers(format string, args ...any) {
 	m := wire.Parse(fmt.Appendf(nil, format, args...))
-	w.fromServer(w.generation, &m)
+	w.FromServer(w.Generation(), &m)
 }
 
-func (w *workbench) crash() { w.died(w.generation, death{status: "exit status 1", tail: "boom"}) }
+func (w *workbench) crash() { w.Died(w.Generation(), Death{Status: "exit status 1", Tail: "boom"}) }
 
 // sent returns what the server has got since the last time, got what the client has.
 func (w *workbench) sent() string { s := strings.Join(w.server, "\n"); w.server = nil; return s }
@@ -135,8 +140,8 @@ func call1(id, tool string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q}}`, id, tool)
 }
 
-func TestCore_ForwardsAsWritten(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_ForwardsAsWritten(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		line := `{ "method":"tools/call", "id" : "1","jsonrpc":"2.0","params":{"name":"x","arguments":{"a": 1.0}}}` + "\r"
 		w.says("%s", line)
 		w.want("request", w.sent(), line)
@@ -149,8 +154,8 @@ func TestCore_ForwardsAsWritten(t *testing.T) {
 	})
 }
 
-func TestCore_HandshakeIsRepeated(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_HandshakeIsRepeated(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
 		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
@@ -185,8 +190,8 @@ func TestCore_HandshakeIsRepeated(t *testing.T) {
 	})
 }
 
-func TestCore_AnotherVersionIsAnotherServer(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_AnotherVersionIsAnotherServer(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.crash()
 		w.pass(100 * time.Millisecond)
@@ -197,9 +202,9 @@ func TestCore_AnotherVersionIsAnotherServer(t *testing.T) {
 	})
 }
 
-func TestCore_CrashAnswersOrRepeats(t *testing.T) {
+func TestRelay_CrashAnswersOrRepeats(t *testing.T) {
 	for tool, tt := range map[string]struct {
-		opt    Options
+		opt    Settings
 		again  bool
 		before func(*workbench)
 	}{
@@ -243,38 +248,38 @@ func TestCore_CrashAnswersOrRepeats(t *testing.T) {
 
 // Seed 003: a call is repeated up to three times, after 1, 2 and 4 s, if that is safe. What opens the session is repeated once, and a
 // call that takes long is not repeated beyond what its client waits for.
-func TestCore_CallRetries(t *testing.T) {
+func TestRelay_CallRetries(t *testing.T) {
 	const read, open = "resources/read", "initialize"
 	for name, tt := range map[string]struct {
-		opt    Options
+		opt    Settings
 		method string
 		takes  time.Duration // until the server crashes
 		want   []time.Duration
 	}{
-		"Default":     {Options{}, read, 0, []time.Duration{1, 2, 4}},
-		"One":         {Options{CallRetries: 1}, read, 0, []time.Duration{1}},
-		"Five":        {Options{CallRetries: 5}, read, 0, []time.Duration{1, 2, 4, 8}}, // and 16 s more would be too late
-		"None":        {Options{CallRetries: -1}, read, 0, nil},
-		"NoRetry":     {Options{CallRetries: 5, NoRetry: true}, read, 0, nil},
-		"ShortLimit":  {Options{Timeout: 2 * time.Second}, read, time.Second, []time.Duration{2, 3, 5}},
-		"LongCall":    {Options{}, read, 20 * time.Second, []time.Duration{21}},
-		"MediumCall":  {Options{}, read, 10 * time.Second, []time.Duration{11, 12}},
-		"NoLimit":     {Options{Timeout: Never}, read, time.Hour, []time.Duration{3601, 3602, 3604}},
-		"Unsafe":      {Options{}, "tools/call", 0, nil},
-		"Opening":     {Options{}, open, 0, []time.Duration{0}},
-		"OpeningNone": {Options{NoRetry: true}, open, 0, nil},
+		"Default":     {Settings{}, read, 0, []time.Duration{1, 2, 4}},
+		"One":         {Settings{CallRetries: 1}, read, 0, []time.Duration{1}},
+		"Five":        {Settings{CallRetries: 5}, read, 0, []time.Duration{1, 2, 4, 8}}, // and 16 s more would be too late
+		"None":        {Settings{CallRetries: -1}, read, 0, nil},
+		"NoRetry":     {Settings{CallRetries: 5, NoRetry: true}, read, 0, nil},
+		"ShortLimit":  {Settings{Timeout: 2 * time.Second}, read, time.Second, []time.Duration{2, 3, 5}},
+		"LongCall":    {Settings{}, read, 20 * time.Second, []time.Duration{21}},
+		"MediumCall":  {Settings{}, read, 10 * time.Second, []time.Duration{11, 12}},
+		"NoLimit":     {Settings{Timeout: Never}, read, time.Hour, []time.Duration{3601, 3602, 3604}},
+		"Unsafe":      {Settings{}, "tools/call", 0, nil},
+		"Opening":     {Settings{}, open, 0, []time.Duration{0}},
+		"OpeningNone": {Settings{NoRetry: true}, open, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, tt.opt, func(w *workbench) {
 				w.says(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":"x","name":"add"}}`, tt.method)
 				last, waits := time.Now(), []time.Duration(nil)
-				for w.sent(); w.busy(); {
+				for w.sent(); w.calls.busy(); {
 					w.pass(tt.takes)
-					w.died(w.generation, death{status: "exit status 1", uptime: stable}) // or it would not be started again at once
-					for w.busy() && !strings.Contains(w.sent(), tt.method) {
+					w.Died(w.Generation(), Death{Status: "exit status 1", Uptime: stable}) // or it would not be started again at once
+					for w.calls.busy() && !strings.Contains(w.sent(), tt.method) {
 						w.pass(100 * time.Millisecond)
 					}
-					if w.busy() {
+					if w.calls.busy() {
 						waits = append(waits, time.Since(last).Truncate(time.Second)/time.Second)
 						last = time.Now()
 					}
@@ -293,8 +298,8 @@ func TestCore_CallRetries(t *testing.T) {
 }
 
 // What has shown that it had begun is not repeated.
-func TestCore_BegunIsNotRepeated(t *testing.T) {
-	in(t, Options{CallRetries: 1}, func(w *workbench) {
+func TestRelay_BegunIsNotRepeated(t *testing.T) {
+	in(t, Settings{CallRetries: 1}, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":"t","method":"tools/list"}`)
 		w.answers(toolsResult, `"t"`)
 		w.got()
@@ -310,13 +315,13 @@ func TestCore_BegunIsNotRepeated(t *testing.T) {
 	})
 }
 
-func TestCore_NoRetry(t *testing.T) {
-	in(t, Options{NoRetry: true}, func(w *workbench) {
+func TestRelay_NoRetry(t *testing.T) {
+	in(t, Settings{NoRetry: true}, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`)
 		w.crash()
 		w.has("lost", w.got(), `"id":1,"error":{"code":-32000`)
 	})
-	in(t, Options{RetryTools: map[string]bool{"add": true, "look": false}}, func(w *workbench) {
+	in(t, Settings{RetryTools: map[string]bool{"add": true, "look": false}}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
 		w.says("%s", call1("2", "look"))
@@ -327,8 +332,8 @@ func TestCore_NoRetry(t *testing.T) {
 	})
 }
 
-func TestCore_Timeout(t *testing.T) {
-	in(t, Options{ToolTimeouts: map[string]time.Duration{"slow": time.Minute, "endless": Never}}, func(w *workbench) {
+func TestRelay_Timeout(t *testing.T) {
+	in(t, Settings{ToolTimeouts: map[string]time.Duration{"slow": time.Minute, "endless": Never}}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
 		w.says("%s", call1("2", "slow"))
@@ -347,7 +352,7 @@ func TestCore_Timeout(t *testing.T) {
 		w.has("the endless one", w.got(), `"id":3,"result"`)
 	})
 	// Progress is a sign of life, but not for ever.
-	in(t, Options{Timeout: 5 * time.Second, MaxTimeout: 13 * time.Second}, func(w *workbench) {
+	in(t, Settings{Timeout: 5 * time.Second, MaxTimeout: 13 * time.Second}, func(w *workbench) {
 		w.handshake()
 		w.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":5}}}`)
 		for range 3 {
@@ -363,8 +368,8 @@ func TestCore_Timeout(t *testing.T) {
 }
 
 // A busy server is not a hung one: it has as long as a call to give a sign of life, and calls wait meanwhile.
-func TestCore_Hung(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_Hung(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
 		w.pass(30 * time.Second)
@@ -395,17 +400,17 @@ func TestCore_Hung(t *testing.T) {
 }
 
 // A server that uses too much memory is restarted, but in no call.
-func TestCore_Overweight(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_Overweight(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
-		if w.overweight(w.generation, "used 2 GB"); w.stops != 0 {
+		if w.Overweight(w.Generation(), "used 2 GB"); w.stops != 0 {
 			t.Error("it was ended in a call")
 		}
 		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 		w.got()
-		w.overweight(w.generation-1, "used 2 GB")
-		if w.overweight(w.generation, "used 2 GB"); w.stops != 1 {
+		w.Overweight(w.Generation()-1, "used 2 GB")
+		if w.Overweight(w.Generation(), "used 2 GB"); w.stops != 1 {
 			t.Error("it still runs")
 		}
 		w.crash()
@@ -416,18 +421,18 @@ func TestCore_Overweight(t *testing.T) {
 		w.pass(100 * time.Millisecond)
 		w.want("started again", fmt.Sprint(w.starts), "[1 2]")
 	})
-	in(t, Options{NoRestart: true}, func(w *workbench) {
+	in(t, Settings{NoRestart: true}, func(w *workbench) {
 		w.handshake()
-		if w.overweight(w.generation, "used 2 GB"); w.stops != 0 {
+		if w.Overweight(w.Generation(), "used 2 GB"); w.stops != 0 {
 			t.Error("what would be lost was ended")
 		}
 	})
 }
 
-func TestCore_ServerRequests(t *testing.T) {
+func TestRelay_ServerRequests(t *testing.T) {
 	ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}`
 	answer := `{"jsonrpc":"2.0","id":%s,"result":{"x":1}}`
-	in(t, Options{}, func(w *workbench) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add")) // the same id in the other direction is another one
 		w.answers("%s", ask)
@@ -458,10 +463,10 @@ func TestCore_ServerRequests(t *testing.T) {
 }
 
 // In the new era nothing is repeated but what the client listens to, under the same id.
-func TestCore_Modern(t *testing.T) {
+func TestRelay_Modern(t *testing.T) {
 	listen := `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`
 	ack := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}}`
-	in(t, Options{}, func(w *workbench) {
+	in(t, Settings{}, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)
 		w.answers(`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":{},"prompts":{"listChanged":false,"x":1}}}}`)
 		w.want("promise", w.got(), `{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}}}`)
@@ -492,8 +497,8 @@ func TestCore_Modern(t *testing.T) {
 	})
 }
 
-func TestCore_Batches(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_Batches(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
 		w.answers(`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}`)
 		w.sent()
@@ -511,14 +516,14 @@ func TestCore_Batches(t *testing.T) {
 }
 
 // A server that keeps dying is restarted ever later, and not at all while no call waits; one that works resets that.
-func TestCore_CrashLoop(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_CrashLoop(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.crash()
 		var gaps []time.Duration
 		for last := time.Now(); len(gaps) < 2; {
 			w.says("%s", call1(fmt.Sprintf("%d", 100+len(gaps)), "add"))
-			w.pass(time.Until(w.restartAt))
+			w.pass(time.Until(w.life.restartAt))
 			gaps = append(gaps, time.Since(last))
 			last = time.Now()
 			w.crash()
@@ -530,7 +535,7 @@ func TestCore_CrashLoop(t *testing.T) {
 			w.pass(time.Hour)
 			w.crash()
 		}
-		if w.calls["100"] != nil || w.calls["101"] != nil {
+		if w.calls.byID["100"] != nil || w.calls.byID["101"] != nil {
 			t.Error("they wait for ever")
 		}
 		n := len(w.starts)
@@ -546,8 +551,8 @@ func TestCore_CrashLoop(t *testing.T) {
 	})
 }
 
-func TestCore_NoRestart(t *testing.T) {
-	in(t, Options{NoRestart: true}, func(w *workbench) {
+func TestRelay_NoRestart(t *testing.T) {
+	in(t, Settings{NoRestart: true}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "look"))
 		w.crash()
@@ -561,28 +566,28 @@ func TestCore_NoRestart(t *testing.T) {
 	})
 }
 
-func TestCore_CannotStart(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
-		w.died(1, death{err: errors.New("srv: command not found")})
+func TestRelay_CannotStart(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
+		w.Died(1, Death{Err: errors.New("srv: command not found")})
 		for id := range 2 {
 			w.says(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{}}`, id)
-			w.died(w.generation, death{err: errors.New("srv: command not found")})
+			w.Died(w.Generation(), Death{Err: errors.New("srv: command not found")})
 			w.has("answer", w.got(), fmt.Sprintf(`"id":%d,"error":{"code":-32010`, id), "command not found")
 		}
 	})
 }
 
 // Five failures in a row open the breaker: calls are answered at once, with the time to try again.
-func TestCore_Breaker(t *testing.T) {
+func TestRelay_Breaker(t *testing.T) {
 	store := &gate.Memory{}
 	g := &gate.Gate{Store: store, Key: "mcp:srv", Rand: func() float64 { return 0 }}
-	in(t, Options{Gate: g}, func(w *workbench) {
+	inShared(t, Settings{}, g, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":"x","method":"tools/list"}`)
 		w.answers(toolsResult, `"x"`)
 		for id := range 5 {
 			w.says("%s", call1(fmt.Sprint(id), "add"))
-			if w.phase != ready {
-				w.pass(time.Until(w.restartAt))
+			if w.life.phase != ready {
+				w.pass(time.Until(w.life.restartAt))
 			}
 			w.crash()
 		}
@@ -596,7 +601,7 @@ func TestCore_Breaker(t *testing.T) {
 		}
 		w.pass(time.Minute)
 		w.says("%s", call1("10", "add"))
-		w.started(w.generation, 1)
+		w.Started(w.Generation(), 1)
 		w.answers(`{"jsonrpc":"2.0","id":10,"result":{}}`)
 		w.has("half open", w.got(), `"id":10,"result":{}`)
 	})
@@ -605,7 +610,7 @@ func TestCore_Breaker(t *testing.T) {
 // The breaker counts calls, as events and alerts do: the fifth that fails opens it, whatever they fail of, and each is an event.
 // A call that hung was counted twice, and one that was repeated as often as the server crashed; the crash before a refusal was in
 // no event.
-func TestCore_BreakerCountsCalls(t *testing.T) {
+func TestRelay_BreakerCountsCalls(t *testing.T) {
 	// failing is a call that fails: it says what happens once the server has it.
 	for name, tt := range map[string]struct {
 		tool    string
@@ -614,7 +619,7 @@ func TestCore_BreakerCountsCalls(t *testing.T) {
 	}{
 		"Crash": {"add", verdict.Crash, func(w *workbench) { w.crash() }},
 		"ReadOnlyCrash": {"look", verdict.Crash, func(w *workbench) {
-			for w.busy() {
+			for w.calls.busy() {
 				w.serve()
 				w.crash()
 			}
@@ -622,22 +627,22 @@ func TestCore_BreakerCountsCalls(t *testing.T) {
 		"Hang": {"add", verdict.Timeout, func(w *workbench) {
 			w.pass(30 * time.Second)
 			w.pass(30 * time.Second)
-			w.died(w.generation, death{status: "signal: killed", uptime: time.Minute}) // as it was told to
+			w.Died(w.Generation(), Death{Status: "signal: killed", Uptime: time.Minute}) // as it was told to
 		}},
 		"HangOn": {"add", verdict.Timeout, func(w *workbench) { // it answers the ping, and no call
 			w.pass(30 * time.Second)
 			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, wire.Parse([]byte(w.server[len(w.server)-1])).Envelope.ID)
 		}},
 		"NoStart": {"add", verdict.Crash, func(w *workbench) {
-			for w.busy() {
+			for w.calls.busy() {
 				w.crash()
-				w.pass(time.Until(w.restartAt))
+				w.pass(time.Until(w.life.restartAt))
 			}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &gate.Gate{Store: &gate.Memory{}, Key: "mcp:srv", Rand: func() float64 { return 0 }}
-			in(t, Options{Gate: g}, func(w *workbench) {
+			inShared(t, Settings{}, g, func(w *workbench) {
 				w.says(`{"jsonrpc":"2.0","id":"x","method":"tools/list"}`)
 				w.answers(toolsResult, `"x"`)
 				for id := range 6 {
@@ -670,9 +675,9 @@ func TestCore_BreakerCountsCalls(t *testing.T) {
 }
 
 // A call that waits to be sent again has failed, and is an event, also if the breaker refuses it by then because of other calls.
-func TestCore_LostCallIsRefused(t *testing.T) {
+func TestRelay_LostCallIsRefused(t *testing.T) {
 	g := &gate.Gate{Store: &gate.Memory{}, Key: "mcp:srv", Rand: func() float64 { return 0 }}
-	in(t, Options{Gate: g}, func(w *workbench) {
+	inShared(t, Settings{}, g, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "look"))
 		w.crash()
@@ -689,11 +694,11 @@ func TestCore_LostCallIsRefused(t *testing.T) {
 	})
 }
 
-func TestCore_ClientLeaves(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_ClientLeaves(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
-		w.clientGone()
+		w.ClientGone()
 		if w.inputClosed {
 			t.Error("a call is under way")
 		}
@@ -701,45 +706,45 @@ func TestCore_ClientLeaves(t *testing.T) {
 		if !w.inputClosed {
 			t.Error("nobody waits any more")
 		}
-		w.died(w.generation, death{})
+		w.Died(w.Generation(), Death{})
 		if !w.over || len(w.starts) != 1 {
 			t.Error("that was the end")
 		}
 	})
-	in(t, Options{}, func(w *workbench) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.says("%s", call1("1", "add"))
-		w.clientGone()
+		w.ClientGone()
 		w.pass(3 * time.Second)
 		if !w.inputClosed {
 			t.Error("it was waited for too long")
 		}
-		w.died(w.generation, death{status: "exit status 0"})
+		w.Died(w.Generation(), Death{Status: "exit status 0"})
 		w.has("answered all the same", w.got(), `"id":1`)
 	})
 }
 
 // A client that leaves while no server is there gets the answers that it waits for, and no server is started for it any more.
-func TestCore_ClientLeavesWhileTheServerIsDown(t *testing.T) {
+func TestRelay_ClientLeavesWhileTheServerIsDown(t *testing.T) {
 	for name, end := range map[string]func(*workbench){
 		"Crashes":   func(w *workbench) { w.crash() },
-		"Hangs":     func(w *workbench) { w.hung(); w.crash() },
-		"Forgotten": func(w *workbench) { w.died(w.generation, death{forgotten: true, remote: true}) },
+		"Hangs":     func(w *workbench) { w.deadlines.hung(); w.crash() },
+		"Forgotten": func(w *workbench) { w.Died(w.Generation(), Death{Forgotten: true, Remote: true}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, Options{}, func(w *workbench) {
+			in(t, Settings{}, func(w *workbench) {
 				w.handshake()
 				w.crash()
-				w.pass(time.Until(w.restartAt))
+				w.pass(time.Until(w.life.restartAt))
 				end(w)
-				if w.phase != down {
+				if w.life.phase != down {
 					t.Fatal("there is a server")
 				}
-				w.restartAt = time.Now().Add(time.Minute) // as after many deaths
+				w.life.restartAt = time.Now().Add(time.Minute) // as after many deaths
 				w.got()
 				w.says("%s", call1("1", "add"))
 				w.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
-				w.clientGone()
+				w.ClientGone()
 				n := len(w.starts)
 				w.pass(drain)
 				got := w.got()
@@ -754,8 +759,8 @@ func TestCore_ClientLeavesWhileTheServerIsDown(t *testing.T) {
 	}
 }
 
-func TestCore_CancelledBeforeItWasSent(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+func TestRelay_CancelledBeforeItWasSent(t *testing.T) {
+	in(t, Settings{}, func(w *workbench) {
 		w.handshake()
 		w.crash()
 		w.says("%s", call1("1", "add"))
@@ -769,14 +774,14 @@ func TestCore_CancelledBeforeItWasSent(t *testing.T) {
 
 // Whatever the two sides say, and whenever the server dies: each id is answered at most once, and exactly once when all
 // is over.
-func FuzzCore(f *testing.F) {
+func FuzzRelay(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b"))
 	f.Add([]byte("\x01\x01\x08\x01\x02\x08\x03\x04\x05\x08\x06"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		if len(script) > 300 {
 			return
 		}
-		in(t, Options{}, func(w *workbench) {
+		in(t, Settings{}, func(w *workbench) {
 			asked := map[string]bool{}
 			next := 0
 			for _, b := range script {
@@ -812,13 +817,13 @@ func FuzzCore(f *testing.F) {
 				case 11:
 					w.answers("stray")
 				}
-				if w.phase == starting && len(w.server) == 0 && b%2 == 0 {
-					w.started(w.generation, 1)
+				if w.life.phase == starting && len(w.server) == 0 && b%2 == 0 {
+					w.Started(w.Generation(), 1)
 				}
 			}
-			w.clientGone()
+			w.ClientGone()
 			w.pass(5 * time.Second)
-			w.died(w.generation, death{})
+			w.Died(w.Generation(), Death{})
 			answered := map[string]int{}
 			for _, line := range w.client {
 				if e := wire.Parse([]byte(line)).Envelope; e.IsResponse() {
@@ -830,7 +835,7 @@ func FuzzCore(f *testing.F) {
 					t.Fatalf("%s was answered %d times\n%q", id, answered[id], w.client)
 				}
 			}
-			if !w.over && w.phase != down {
+			if !w.over && w.life.phase != down {
 				t.Fatal("it does not end")
 			}
 		})

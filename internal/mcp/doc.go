@@ -18,6 +18,8 @@
 //     the server: either would end most connections.
 //   - Whatever the server does, the proxy stays. When the client leaves, the server's whole tree is ended.
 //
-// The core is a state machine without pipes, processes and locks: (line of the client, line of the server, start, death,
-// time) → lines. Around it are a supervised process, two queues and a timer.
+// What becomes of each message is decided by package relay, a state machine without pipes, processes and locks: (line of the client,
+// line of the server, start, death, time) → lines. Package wire reads the lines. This package is what is around them: a [Proxy] reads the
+// client's lines and gives them to the relay; its outlets do what the relay says; serve runs a process, and connect a connection to a server
+// that runs elsewhere, which package remote has for HTTP. They share one state, with one lock.
 package mcp

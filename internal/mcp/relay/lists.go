@@ -1,9 +1,8 @@
-package mcp
+package relay
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
+	"hash/fnv"
 
 	"github.com/belay-run/belay/internal/mcp/wire"
 )
@@ -19,47 +18,40 @@ var listKinds = map[string]listKind{
 	"resources/templates/list": {"notifications/resources/list_changed", "resourcesListChanged"},
 }
 
-// compareLists asks a server that was started again for the lists that the client has seen of its predecessor, and tells
-// the client which are others now.
-func (c *core) compareLists() {
-	for _, method := range slices.Sorted(maps.Keys(c.session.lists)) {
-		seen := c.session.lists[method]
-		c.askServer("list", c.opt.limitOf(""), seen.request.as, func(m *wire.Message) {
-			if m == nil || !m.Result {
-				return
-			}
-			page := readPage(m.Bytes())
-			if digest := page.digest(); digest != seen.digest {
-				seen.digest = digest
-				if method == "tools/list" {
-					c.session.learnTools(page.Tools, true)
-				}
-				c.announce(method)
-			}
-		})
+// wants says whether a client that listens has asked to be told of that.
+func (k listKind) wants(listen []byte) bool {
+	var m struct {
+		Params struct {
+			Notifications map[string]any `json:"notifications"`
+		} `json:"params"`
 	}
+	json.Unmarshal(listen, &m)
+	return m.Params.Notifications[k.option] == true
 }
 
-// announce tells the client that a list has changed: on each stream where it has asked for that, or else, before there
-// were such streams, at once.
-func (c *core) announce(method string) {
-	kind := listKinds[method]
-	if c.session.open() {
-		c.out.toClient([]byte(`{"jsonrpc":"2.0","method":"` + kind.notice + `"}`))
-		return
+// page is a page of any list.
+type page struct {
+	Tools     json.RawMessage `json:"tools"`
+	Prompts   json.RawMessage `json:"prompts"`
+	Resources json.RawMessage `json:"resources"`
+	Templates json.RawMessage `json:"resourceTemplates"`
+}
+
+func readPage(line []byte) page {
+	var m struct {
+		Result page `json:"result"`
 	}
-	for id, l := range c.session.listens {
-		var m struct {
-			Params struct {
-				Notifications map[string]any `json:"notifications"`
-			} `json:"params"`
-		}
-		json.Unmarshal(l.call.line, &m)
-		if m.Params.Notifications[kind.option] == true {
-			c.out.toClient([]byte(`{"jsonrpc":"2.0","method":"` + kind.notice +
-				`","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}`))
-		}
+	json.Unmarshal(line, &m)
+	return m.Result
+}
+
+func (p page) digest() uint64 {
+	h := fnv.New64a()
+	for _, part := range [][]byte{p.Tools, p.Prompts, p.Resources, p.Templates} {
+		h.Write(part)
+		h.Write([]byte{0})
 	}
+	return h.Sum64()
 }
 
 // offerListChanges makes a server's answer to initialize or server/discover promise listChanged for each list that it
