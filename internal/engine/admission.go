@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,18 +20,6 @@ import (
 type admission struct {
 	pass *gate.Pass
 	slot *gate.Slot
-}
-
-// refusal is why an attempt was never started.
-type refusal struct {
-	verdict verdict.Verdict
-	message string
-	code    int // the exit code that the command would have had; -1 if there is none
-	// stopCode is the exit code of an invocation that ends because it was told to.
-	stopCode          int
-	timedOut, expired bool
-	stop              *retry.Error // why nothing more is tried
-	barred            bool         // by a gate, or by a limit on cost
 }
 
 // gatekeeper admits the attempts of a call, one after the other. The zero gate admits all.
@@ -155,7 +142,7 @@ func (k *gatekeeper) trouble(err error) {
 
 // announce says what is waited for. The record comes first: a reader of the event may look there.
 func (k *gatekeeper) announce(n int, r *gate.Refusal) {
-	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.key(), Describe(*r)), r.Until)
+	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.key(), message.GateState(*r)), r.Until)
 	k.call.emit(belaytype.AtGate{Key: k.key(), Refusal: *r})
 }
 
@@ -164,7 +151,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	if _, ok := errors.AsType[*retry.Error](cause); !ok {
 		return k.pace.cutShort(k.call, cause)
 	}
-	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
+	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: message.GateState(*r), Sent: verdict.SentNo}
 	if r.Kind == gate.KindHold {
 		v.Class, v.Retryable = verdict.RateLimit, true
 		if k.kept || strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
@@ -199,6 +186,9 @@ func (ad admission) report(v verdict.Verdict, unhealthy bool, command string, co
 		ad.pass.Failed(fmt.Sprintf("%s of %s, exit %d", v.Class, command, code))
 	}
 }
+
+// gated says that the call went through a gate.
+func (ad admission) gated() bool { return ad.pass != nil }
 
 // answered says that the service answers.
 func (ad admission) answered() {
@@ -255,31 +245,6 @@ func (ad admission) renew(ended <-chan struct{}) {
 	}
 }
 
-// cutShort is an attempt that was never started because the invocation was ended, or its time was over.
-func (p *pace) cutShort(c *call, cause error) *refusal {
-	cause = cancelled(p.ctx, cause)
-	r := interruption(c, func(why string) string { return fmt.Sprintf("%s was not started: %s", c.command.name(), why) }, cause)
-	r.verdict.Sent = verdict.SentNo
-	return r
-}
-
-// interruption is the end of an invocation whose next attempt does not come: it was told to end, or all of its time is over.
-func interruption(c *call, say func(why string) string, cause error) *refusal {
-	r := &refusal{code: -1, stop: &retry.Error{Cause: cause}}
-	if errors.Is(cause, retry.ErrTotalTimeout) {
-		r.expired = true
-		r.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout"}
-		r.message = say(fmt.Sprintf("the total timeout (%s) has passed", message.Seconds(c.runner.Policy.TotalTimeout)))
-		return r
-	}
-	if cause == nil {
-		cause = context.Canceled
-	}
-	r.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
-	r.stopCode, r.message = stopCode(cause), say(cause.Error())
-	return r
-}
-
 // hold is the hold that a throttled attempt has led to, if it lasts longer than until; nil if there is none.
 func (k *gatekeeper) hold(v verdict.Verdict, until time.Time) *gate.Refusal {
 	if k.gate == nil || !v.Class.Throttle() {
@@ -314,4 +279,72 @@ func (k *gatekeeper) warn(v verdict.Verdict, through bool) {
 		k.warned = true
 		k.call.emit(belaytype.GateFailing{Key: k.gate.Key, Failures: failures, Of: of})
 	}
+}
+
+// reserved is the refusal of an invocation that would use what is kept in reserve; nil if it would not, or has begun.
+func (k *gatekeeper) reserved() *gate.Refusal {
+	keep := k.call.runner.Reserve
+	if k.kept = false; k.begun || len(keep) == 0 || k.gate == nil {
+		return nil
+	}
+	state, _ := k.gate.Store.Load(k.call.account()) // what cannot be read is not known
+	w := keep.Reached(state.Quota, clock.Now(), k.call.model())
+	if k.kept = w != nil; !k.kept {
+		return nil
+	}
+	return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
+}
+
+// key is the gate of the last refusal.
+func (k *gatekeeper) key() string {
+	if k.kept {
+		return k.call.account()
+	}
+	return k.gate.Key
+}
+
+// peek is the refusal that a first attempt would get now, or nil.
+func (k *gatekeeper) peek() *gate.Refusal {
+	if refused := k.reserved(); refused != nil {
+		return refused
+	}
+	return k.gate.Peek()
+}
+
+// awaitHold sleeps while the gate holds. If that takes too long, the gate will say so.
+func (k *gatekeeper) awaitHold(hold *gate.Refusal) error {
+	watch := &watcher{shared: k.call.shared, key: k.gate.Key}
+	defer watch.end()
+	for ; hold != nil && hold.Until.After(clock.Now()); hold = k.gate.Peek() {
+		changed, fresh := watch.changes(hold)
+		if fresh { // it may have changed before it was watched
+			continue
+		}
+		poll, short := k.pace.pollInterval(hold, 1, changed != nil)
+		if short != nil {
+			return nil
+		}
+		if err := k.pace.sleepAtGate(poll, changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shareHold holds the gate for a limit that another model of the same account has hit.
+func (k *gatekeeper) shareHold(v verdict.Verdict) {
+	if k.gate == nil {
+		return
+	}
+	if ad, refused := k.ask(0); refused == nil {
+		ad.report(v, false, k.call.command.name(), -1)
+	}
+}
+
+// held returns the gate, and what says what holds it; an empty key if the call takes part in none.
+func (k *gatekeeper) held() (key string, held func() *gate.Refusal) {
+	if k.gate == nil {
+		return "", func() *gate.Refusal { return nil }
+	}
+	return k.gate.Key, k.peek
 }

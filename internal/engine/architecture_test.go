@@ -19,9 +19,9 @@ var stages = []struct {
 	name  string
 	files []string
 }{
-	{"admission", []string{"admission.go", "scope.go", "spending.go"}},
+	{"admission", []string{"admission.go", "refusal.go", "pace.go", "scope.go", "spending.go", "login.go"}},
 	{"attempt", []string{"attempt.go", "control.go", "input.go"}},
-	{"transcript", []string{"transcript.go", "sink.go", "progress.go", "running.go", "pump.go", "eventlog.go", "eventact.go"}},
+	{"transcript", []string{"transcript.go", "streams.go", "sink.go", "earlystop.go", "progress.go", "running.go", "pump.go", "eventlog.go", "eventact.go"}},
 	{"verdict", []string{"judgement.go"}},
 	{"decision", []string{"decision.go"}},
 	{"acceptance", []string{"check.go"}},

@@ -5,50 +5,11 @@ import (
 	"errors"
 	"io"
 	"syscall"
-	"time"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
-
-// Starter starts processes. [Supervised] starts real ones; tests may script them.
-type Starter interface {
-	// Look finds the executable of a command.
-	Look(name, dir string) (path string, err error)
-	// Run starts a process and waits for its end, as [supervise.Supervisor.Run] does.
-	Run(spec supervise.Spec, started func(Process)) (supervise.Exit, error)
-}
-
-// Process is a running command, as [supervise.Process] is one.
-type Process interface {
-	PID() int
-	Signal(syscall.Signal)
-	Stop(supervise.Ladder)
-	Kill()
-	// EndTree ends what an exited command has left running.
-	EndTree() (killed int, left []supervise.Proc)
-	// SetStall changes how long it may show no life.
-	SetStall(stall time.Duration)
-	// Delivered says that its result is there, so that it is about to leave; Working takes that back.
-	Delivered()
-	Working()
-}
-
-// Supervised starts real processes. A nil Supervisor is the library's way, see [supervise.Own].
-type Supervised struct{ *supervise.Supervisor }
-
-// Look implements [Starter].
-func (Supervised) Look(name, dir string) (string, error) { return supervise.Look(name, dir) }
-
-// Run implements [Starter].
-func (s Supervised) Run(spec supervise.Spec, started func(Process)) (supervise.Exit, error) {
-	supervisor := s.Supervisor
-	if supervisor == nil {
-		supervisor = &supervise.Supervisor{}
-	}
-	return supervisor.Run(spec, func(p *supervise.Process) { started(p) })
-}
 
 // launch is how an attempt is started.
 type launch struct {
@@ -78,7 +39,7 @@ func (e *ending) started() bool { return e.process != nil }
 func (cand *candidate) start(n int, l launch, ad admission) ending {
 	c, ended := cand.call, make(chan struct{})
 	defer close(ended)
-	l.env = c.traced(l.env, n)
+	l.env = traced(c, l.env, n)
 	return cand.supervised(l, supervise.Spec{RunID: c.id, Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder, Placement: cand.placement()}, func(p Process) {
 		if l.started != nil {
 			l.started(p)
@@ -106,7 +67,7 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Pr
 	disregard := func() {}
 	cand.control.launching()
 	spec.Path, spec.Args, spec.Dir, spec.Env = path, l.args, c.command.Dir, l.env
-	c.watchCeilings(&spec)
+	watchCeilings(c, &spec)
 	spec.Stdin, spec.Stdout, spec.Stderr, spec.InMemory = stdin, l.stdout, l.stderr, l.inMemory
 	e.exit, err = c.runner.starter().Run(spec, func(p Process) {
 		e.process = p

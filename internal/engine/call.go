@@ -29,8 +29,6 @@ type call struct {
 	project string // the directory that its work belongs to; empty where nothing is kept
 	emit    func(belaytype.Event)
 	line    func(attempt int, line agent.Line) // an agent has printed it
-	// turnOver puts a turn of a conversation on record.
-	turnOver func(turnReport)
 
 	state  *state.State // nil if nothing is kept
 	shared Shared       // nil if nothing is shared
@@ -38,12 +36,6 @@ type call struct {
 	live   *liveRecord
 
 	secrets *redact.Known // is kept out of all that is put on record
-	// spending are the limits on cost that the call counts towards; nil if there are none.
-	spending *spending
-	// models compares the model that works with the one that was asked for.
-	models *models
-	// login is that of an agent's CLI, where that is in a file.
-	login login
 }
 
 // traits is what the stages must know of a kind of command.
@@ -68,6 +60,8 @@ type traits struct {
 	ownLog string
 	// showsWork says that an agent's CLI shows people on stderr what it does, in the form that was asked for.
 	showsWork bool
+	// login is that of an agent's CLI, where that is in a file.
+	login agent.StoredLogin
 	// tested are the versions that its profile is tested with.
 	tested agent.Tested
 }
@@ -120,9 +114,9 @@ func (c *call) ownMaxWait() bool {
 // newOutput returns an Output whose file, if it needs one, is in the state directory.
 func (c *call) newOutput() *Output {
 	if c.state == nil {
-		return &Output{}
+		return newOutput("")
 	}
-	return &Output{dir: c.state.Dir}
+	return newOutput(c.state.Dir)
 }
 
 // dir is the directory that the command runs in.
@@ -189,3 +183,6 @@ func merged(p, preset retry.Policy) retry.Policy {
 	}
 	return p
 }
+
+// checks reports whether work is checked before it counts.
+func (c *call) checks() bool { return c.runner.Check.Line != "" || c.command.Check != nil }

@@ -28,7 +28,7 @@ func (k *caller) traits() traits {
 
 func (k *caller) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
 
-func (k *caller) prepare(n int, ad admission) (launch, transcript, error) {
+func (k *caller) prepare(n int, ad admission, _ func(turnReport)) (launch, transcript, error) {
 	var listener agent.Listener
 	if k.pace.mayRepeat() {
 		listener = k.caller.Listen()

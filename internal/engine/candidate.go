@@ -18,6 +18,11 @@ type candidate struct {
 	pace    *pace
 	kind    kind
 	control *control
+	// spending are the limits on cost that it counts towards.
+	spending *spending
+	login    login
+	// turnOver puts a turn of a conversation on record.
+	turnOver func(turnReport)
 
 	fallback    string          // what the caller calls it; empty for the caller's own command
 	budgets     []budget.Joined // that a fallback joins beside the runner's
@@ -111,7 +116,7 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 
 // attempt makes one attempt, when the gate lets it, and judges it.
 func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
-	if reached := cand.call.spending.check(); reached != nil {
+	if reached := cand.spending.check(); reached != nil {
 		return judgeRefusal(refuseCost(reached, cand.call))
 	}
 	waited := cand.pace.waits.before
@@ -125,12 +130,12 @@ func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
 	} else {
 		j = cand.admitted(n, ad)
 	}
-	if t, ok := j.transcript.(*eventLog); ok && t.now().turn.told() {
+	if j.transcript != nil && j.transcript.toldOfTurns() {
 		ad.endTalk()
 	} else {
 		ad.report(j.verdict, j.unhealthy(), cand.call.command.name(), j.code)
 	}
-	keeper.warn(j.verdict, ad.pass != nil && j.started())
+	keeper.warn(j.verdict, ad.gated() && j.started())
 	return j
 }
 
@@ -140,19 +145,19 @@ func (cand *candidate) spentAtGate(waited time.Duration) *belaytype.MaxCostReach
 	if cand.pace.waits.before == waited {
 		return nil
 	}
-	return cand.call.spending.check()
+	return cand.spending.check()
 }
 
 // admitted makes an attempt that was let in.
 func (cand *candidate) admitted(n int, ad admission) *judgement {
-	defer cand.call.login.begin(cand.call, cand.pace, n)()
+	defer cand.login.begin(cand.call, cand.pace, n)()
 	if cause := context.Cause(cand.pace.ctx); cause != nil {
 		return judgeRefusal(cand.pace.cutShort(cand.call, cause))
 	}
-	if refused := cand.call.diskRefusal(); refused != nil {
+	if refused := diskRefusal(cand.call); refused != nil {
 		return judgeRefusal(refused)
 	}
-	l, t, err := cand.kind.prepare(n, ad)
+	l, t, err := cand.kind.prepare(n, ad, cand.turnOver)
 	if err != nil {
 		return judgeRefusal(unplanned(err))
 	}

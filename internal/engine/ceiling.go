@@ -12,24 +12,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Ceilings bound what an attempt takes of the machine, and what it does in vain. Above one of them it is ended as for a stall, and repeated once: an
-// agent continues its session, and is told why. Zero means no such bound.
-type Ceilings struct {
-	Memory   int64 // of the command and all that it has started together, in bytes
-	FreeDisk int64 // what must stay free, in bytes, where the command works, in its home and where temporary files are
-	Agents   int   // how many sub-agents an agent has at a time
-	Repeats  int   // the same tool call with the same input in a row, of which this one is too many
-}
-
-// ceiling is why an attempt is ended for one: why is a sentence that names the command, tell what an agent that continues is told beside that it
-// shall, and rule names the setting.
-func ceiling(class verdict.Class, rule, why, tell string) *earlyStop {
-	return &earlyStop{verdict: verdict.Verdict{Class: class, Retryable: true, Rule: rule, Evidence: why}, tell: tell}
-}
-
-// forCeiling says that it was stopped for a ceiling.
-func (e *earlyStop) forCeiling() bool { return e != nil && e.tell != "" }
-
 // atCeiling concludes that the attempt was ended for a ceiling. That says nothing of the service; if it is the last one, it is worth trying later.
 func (j *judgement) atCeiling(e *earlyStop) {
 	j.verdict, j.message, j.tell = e.verdict, e.verdict.Evidence, e.tell
@@ -37,26 +19,26 @@ func (j *judgement) atCeiling(e *earlyStop) {
 }
 
 // watchCeilings has what is started watched.
-func (c *call) watchCeilings(spec *supervise.Spec) {
+func watchCeilings(c *call, spec *supervise.Spec) {
 	spec.MaxMemory, spec.Using = c.runner.Ceilings.Memory, c.live.using
 	if spec.MinFree = c.runner.Ceilings.FreeDisk; spec.MinFree > 0 {
-		spec.Disks = c.disks()
+		spec.Disks = disks(c)
 	}
 }
 
 // disks are where a command writes: the directory that it works in, its home, and that of temporary files.
-func (c *call) disks() []string {
+func disks(c *call) []string {
 	home, _ := os.UserHomeDir() // what cannot be asked does not count
 	return []string{c.dir(), home, os.TempDir()}
 }
 
 // diskRefusal is why an attempt is not started: a disk has less free than must stay free; nil if none has.
-func (c *call) diskRefusal() *refusal {
+func diskRefusal(c *call) *refusal {
 	limit := c.runner.Ceilings.FreeDisk
 	if limit <= 0 {
 		return nil
 	}
-	x := supervise.FreeDisk(c.disks(), limit)
+	x := supervise.FreeDisk(disks(c), limit)
 	if x.Value >= limit {
 		return nil
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -21,30 +20,10 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Check says what becomes of work that is checked before it counts: by a line for the shell, or by [belaytype.Command.Check].
-type Check struct {
-	// Line is for the user's shell, which gets the answer on stdin; exit code 0 accepts it. Timeout is how long it may take; 0 means 10 minutes.
-	Line    string
-	Timeout time.Duration
-	// Rounds is how often an agent is told that it is not done; 0 means 3, negative never. Prompt is what it is told before what the check has
-	// printed; empty means to finish the work.
-	Rounds int
-	Prompt string
-	// First checks before the first attempt too: if there is nothing to do, nothing is started.
-	First bool
-	// Repeat says that what has no session is started again, within the retries of the policy.
-	Repeat bool
-}
-
 const checkPrompt = "The work is not done: it did not pass this check. Find out why, finish the work, and make sure that it passes."
 
 // maxFeedback is how much of the end of a check's output an agent is told.
 const maxFeedback = 8 << 10
-
-// Most is how often an agent is told at most, Limit how long the line may take.
-func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
-
-func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
 
 // checkMark ends the id that marks what a check has started.
 const checkMark = "-check"
@@ -52,27 +31,10 @@ const checkMark = "-check"
 // WithinCheck reports whether this process is part of a check.
 func WithinCheck() bool { return strings.Contains(os.Getenv(supervise.RunIDVar), checkMark) }
 
-// checks reports whether work is checked before it counts.
-func (c *call) checks() bool { return c.runner.Check.Line != "" || c.command.Check != nil }
-
 // NoCheck reports whether what a command does cannot be checked: an agent works for a person, or in a conversation.
 func NoCheck(p agent.Profile) bool {
 	a, ok := p.(agent.Agent)
 	return ok && (!a.Headless() || a.Info().Once)
-}
-
-// checkable finds, before anything is started, why the work of a command cannot be checked.
-func (r *Settings) checkable(c *command, env []string) error {
-	if r.Check.Line == "" && c.Check == nil {
-		return nil
-	}
-	if NoCheck(r.Profile) {
-		return &belaytype.UsageError{Err: errors.New(message.NoCheck(c.name()))}
-	}
-	if err := supervise.CheckArgs(supervise.Shell(r.Check.Line), env); err != nil {
-		return &belaytype.UsageError{Err: fmt.Errorf("the check: %w", err)}
-	}
-	return nil
 }
 
 // checker runs the checks of an invocation, also those of the work of a fallback.
@@ -194,7 +156,7 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	k.refuse(j, &found)
 	again := !found.broken || found.how != k.how // else another round would not help
 	k.how = found.how
-	reached := c.spending.check()
+	reached := f.cand.spending.check()
 	switch {
 	case reached != nil:
 		j.verdict, j.message = costVerdict(reached), c.causeText(reached)

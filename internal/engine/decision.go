@@ -31,6 +31,7 @@ type decider struct {
 	keeper  *gatekeeper
 	kind    kind
 	control *control
+	login   *login
 	before  int                   // attempts of the candidates before
 	failed  map[verdict.Class]int // attempts that were repeated, by class
 }
@@ -42,7 +43,7 @@ func (d *decider) decide(j *judgement) decision {
 	}
 	if d.renewed(j) {
 		d.count(j.verdict.Class)
-		d.call.login.tries++
+		d.login.tries++
 		return decision{renewed: true}
 	}
 	backoff, stop := d.next(j)
@@ -59,7 +60,7 @@ func (d *decider) decide(j *judgement) decision {
 
 // renewed reports whether an attempt is repeated at once because its login was renewed meanwhile, whatever the policy says of retries.
 func (d *decider) renewed(j *judgement) bool {
-	return d.call.login.wasRenewed(j.verdict.Class) && d.call.traits.kind == agentTurn && j.started() && j.noRepeat == nil && d.ended() == nil &&
+	return d.login.wasRenewed(j.verdict.Class) && d.call.traits.kind == agentTurn && j.started() && j.noRepeat == nil && d.ended() == nil &&
 		d.mayStart() && d.kind.hindrance(j) == nil && d.pace.series.Restart()
 }
 
@@ -201,29 +202,9 @@ func (d *decider) await(n int, j *judgement, w wait) error {
 	}
 	p.waits.before += slept - w.length
 	if err == nil && w.hold != nil {
-		err = d.awaitHold(w.hold)
+		err = d.keeper.awaitHold(w.hold)
 	}
 	d.call.emit(belaytype.WaitOver{CutShort: err != nil})
 	d.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
 	return err
-}
-
-// awaitHold sleeps while the gate holds. If that takes too long, the gate will say so.
-func (d *decider) awaitHold(hold *gate.Refusal) error {
-	watch := &watcher{shared: d.call.shared, key: d.keeper.gate.Key}
-	defer watch.end()
-	for ; hold != nil && hold.Until.After(clock.Now()); hold = d.keeper.gate.Peek() {
-		changed, fresh := watch.changes(hold)
-		if fresh { // it may have changed before it was watched
-			continue
-		}
-		poll, short := d.pace.pollInterval(hold, 1, changed != nil)
-		if short != nil {
-			return nil
-		}
-		if err := d.pace.sleepAtGate(poll, changed); err != nil {
-			return err
-		}
-	}
-	return nil
 }

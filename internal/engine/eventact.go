@@ -19,7 +19,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 	a := t.change(func(p progress) (progress, actions) { return p.told(t.bounds, info, now) })
 	t.waited(a)
 	if a.answered {
-		t.ad.answered()
+		t.admission.answered()
 	}
 	c.tellQuota(info.Quota)
 	if a.report {
@@ -36,7 +36,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 		t.stop(tooManyRepeats(c.command.name(), a.repeated, t.bounds.repeats, c.secrets))
 	}
 	if a.turnOver {
-		t.turnOver(now)
+		t.judgeTurn(now)
 	}
 	if a.retrying != nil {
 		t.retrying(a.retrying, now)
@@ -92,7 +92,7 @@ func activity(info agent.LineInfo, account *agent.Account) string {
 func (t *eventLog) spend(info agent.LineInfo, call *verdict.Usage) {
 	var reached *belaytype.MaxCostReached
 	if call != nil {
-		reached = t.call.spending.turn(*call)
+		reached = t.spending.turn(*call)
 	}
 	a := t.change(func(p progress) (progress, actions) { return p.charged(t.bounds, info, reached) })
 	if a.overspent {
@@ -105,7 +105,7 @@ func (t *eventLog) spend(info agent.LineInfo, call *verdict.Usage) {
 
 // compareModel says that another model works than the one that was asked for, or stops the attempt before that works on if one is required.
 func (t *eventLog) compareModel(use agent.ModelUse) {
-	m := t.call.models
+	m := t.models
 	other := m.compare(use)
 	if other == nil || m.strict && t.substitution.Used != "" {
 		return
@@ -120,26 +120,26 @@ func (t *eventLog) compareModel(use agent.ModelUse) {
 	}
 }
 
-// turnOver tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
-func (t *eventLog) turnOver(now time.Time) {
+// judgeTurn tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
+func (t *eventLog) judgeTurn(now time.Time) {
 	if t.follower.JudgeTurn == nil {
 		return
 	}
 	v := t.follower.JudgeTurn(now)
-	t.ad.duringTalk(v, t.call.command.name())
+	t.admission.duringTalk(v, t.call.command.name())
 	account, r := t.follower.Account(), turnReport{}
 	t.change(func(p progress) (progress, actions) {
 		p.turn, r = p.turn.over(account, v, p.retries.count, now)
 		return p, actions{}
 	})
-	t.call.turnOver(r)
+	t.turnOver(r)
 }
 
 // retrying tells the gate why there is a retry inside the CLI, counts it as one of ours, and ends the attempt if there is no room for it. In a conversation
 // that is for its caller to do.
 func (t *eventLog) retrying(r *agent.Retrying, now time.Time) {
 	c := t.call
-	t.ad.during(r.Verdict, c.command.name())
+	t.admission.during(r.Verdict, c.command.name())
 	goesOn := func(unlimited bool) {
 		t.change(func(p progress) (progress, actions) { return p.goesOn(r, unlimited, now), actions{} })
 	}
@@ -149,7 +149,7 @@ func (t *eventLog) retrying(r *agent.Retrying, now time.Time) {
 	}
 	err := t.pace.innerRetry(c, r, t.now().retries.trouble, now)
 	finishes := c.runner.WholeStream && t.form == agent.Stream
-	c.emit(belaytype.InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
+	c.emit(belaytype.InnerRetry{Attempt: t.number, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
 	stop, ok := errors.AsType[*retry.Error](err)
 	if !ok || finishes {
 		unlimited := r.Verdict.Class.Throttle() && r.Wait == 0 && !finishes

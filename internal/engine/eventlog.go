@@ -16,12 +16,7 @@ import (
 // eventLog is the transcript of an agent. Its [pump] takes what the agent prints, the profile's follower says what each line means, the [progress] what
 // follows from that, and here it is carried out: see [eventLog.act].
 type eventLog struct {
-	call     *call
-	pace     *pace
-	sessions *sessions
-	attempt  int
-	ad       admission
-	follower agent.Follower
+	*agentAttempt
 	pump
 	running
 
@@ -38,23 +33,40 @@ type eventLog struct {
 	substitution belaytype.ModelSubstitution
 }
 
-// newEventLog is the transcript of an attempt that is started by that plan. stderr takes its standard error.
-func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
-	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, ad: ad, follower: follower, look: recordLook{every: lookInterval}}
-	ceilings := &c.runner.Ceilings
-	t.running = running{call: c, bounds: bounds{conversation: traits.Once, agents: ceilings.Agents, repeats: ceilings.Repeats},
-		progress: progress{begun: time.Now(), waiting: traits.Once}}
-	t.pump = pump{newOutput: c.newOutput, read: t.line, lost: func() { t.stop(nil) }, form: traits.Form, plain: plan.Plain, direct: traits.Once,
+// agentAttempt is an attempt of an agent as its transcript is handed it.
+type agentAttempt struct {
+	call      *call
+	pace      *pace
+	sessions  *sessions
+	spending  *spending
+	models    *models
+	admission admission
+	turnOver  func(turnReport) // is told of each turn of a conversation
+
+	info     agent.Info
+	number   int // of the attempt
+	plan     agent.Plan
+	follower agent.Follower
+}
+
+// newEventLog is the transcript of an attempt. stderr takes its standard error.
+func newEventLog(a *agentAttempt) (t *eventLog, stderr io.Writer) {
+	c, ceilings := a.call, &a.call.runner.Ceilings
+	t = &eventLog{agentAttempt: a, look: recordLook{every: lookInterval}}
+	t.running = running{stall: c.stall, care: c.traits.ladder, bounds: bounds{conversation: a.info.Once, agents: ceilings.Agents, repeats: ceilings.Repeats},
+		progress: progress{begun: time.Now(), waiting: a.info.Once}}
+	t.pump = pump{newOutput: c.newOutput, read: t.line, lost: func() { t.stop(nil) }, form: a.info.Form, plain: a.plan.Plain, direct: a.info.Once,
 		checked: c.checks(), live: c.command.Stdout, flowing: c.runner.WholeStream}
 	t.pump.open()
 	if c.runner.Judge != nil {
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	}
-	t.errors, stderr = newSink(c, c.command.Stderr, false, p.mayRepeat(), ad)
-	t.errors.showing = plan.Plain && traits.ShowsWork && c.runner.ShowWork
-	if c.runner.TerminalInput || traits.ShowsWork {
-		t.errors.chatter = []byte(plan.Chatter)
+	t.errors, stderr = newSink(c, c.command.Stderr, false, a.pace.mayRepeat(), a.admission)
+	t.errors.showing = a.plan.Plain && a.info.ShowsWork && c.runner.ShowWork
+	if c.runner.TerminalInput || a.info.ShowsWork {
+		t.errors.chatter = []byte(a.plan.Chatter)
 	}
+	follower := a.follower
 	if follower.SubAgents != nil && ceilings.Agents > 0 {
 		t.follower.Look = func() (info agent.LineInfo, ok bool) {
 			if n := follower.SubAgents(); n > ceilings.Agents {
@@ -99,7 +111,7 @@ func (t *eventLog) line(line agent.Line) (info agent.LineInfo, after bool) {
 			t.lookLater(looks)
 		}
 	}
-	t.call.line(t.attempt, line)
+	t.call.line(t.number, line)
 	return info, t.hasDelivered()
 }
 
@@ -169,6 +181,8 @@ func (t *eventLog) account() agent.Account {
 
 // worked reports whether something may have been done. Text alone, without events, does not tell.
 func (t *eventLog) worked() bool { return t.account().Active || t.plain && t.form == agent.Text }
+
+func (t *eventLog) toldOfTurns() bool { return t.now().turn.told() }
 
 func (t *eventLog) version() string { return t.account().Version }
 

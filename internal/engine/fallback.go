@@ -5,43 +5,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/verdict"
 )
-
-// Fallback is an agent that gets the request when those before it cannot take it: a limit ends too late, or the service stays
-// overloaded, or its breaker is open. A permanent failure ends the run, also that of a fallback.
-type Fallback struct {
-	// Profile is the agent, and Model the model that it is to use; empty means its own choice.
-	Profile, Model string
-	// Args, if not nil, are what it is started with, beside what makes it work on a request. Otherwise that is what it can be told of
-	// the caller's command line, which must be all of it.
-	Args []string
-	// Policy, if not nil, is the policy of its attempts; otherwise that of the runner. How long may be waited in all, and
-	// how long all may take, is said by the runner alone.
-	Policy *retry.Policy
-	// Judge takes the place of the runner's.
-	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
-	// Budgets are those that its cost is charged to beside the runner's.
-	Budgets []budget.Joined
-	// Optional leaves it out where it does not fit the command, instead of refusing the command.
-	Optional bool
-}
-
-// Name is what the caller calls the fallback: "codex", "claude:sonnet".
-func (f *Fallback) Name() string {
-	if f.Model == "" {
-		return f.Profile
-	}
-	return f.Profile + ":" + f.Model
-}
 
 // standIn is a fallback that fits the command.
 type standIn struct {
@@ -54,7 +23,7 @@ type standIn struct {
 
 // addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
 func (inv *Invocation) addFallbacks() (err error) {
-	inv.standIns, inv.unfit, err = inv.call.runner.standIns(&inv.call.command.Command)
+	inv.standIns, inv.unfit, err = standIns(inv.call.runner, &inv.call.command.Command)
 	known := inv.call.secrets
 	for _, s := range inv.standIns {
 		known.Args = slices.Concat(known.Args, s.args)
@@ -64,9 +33,9 @@ func (inv *Invocation) addFallbacks() (err error) {
 
 // standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
 // why. The error is a [*UsageError].
-func (r *Settings) standIns(c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
+func standIns(r *Settings, c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
 	for _, f := range r.Fallbacks {
-		s, refused := r.standIn(f, c)
+		s, refused := newStandIn(r, f, c)
 		switch {
 		case refused == nil:
 			list = append(list, s)
@@ -79,8 +48,8 @@ func (r *Settings) standIns(c *belaytype.Command) (list []standIn, unfit []*bela
 	return list, unfit, nil
 }
 
-// standIn finds out how a fallback is started for a command.
-func (r *Settings) standIn(f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
+// newStandIn finds out how a fallback is started for a command.
+func newStandIn(r *Settings, f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
 	refuse := func(why string) (standIn, *belaytype.FallbackRefused) {
 		return standIn{}, &belaytype.FallbackRefused{Fallback: f.Name(), Why: why}
 	}
@@ -107,7 +76,7 @@ func (r *Settings) standIn(f Fallback, c *belaytype.Command) (s standIn, refused
 		s.args = info.WithModel(f.Model)
 	default:
 		request := info.Request()
-		options, refused := f.options(cli, first, request)
+		options, refused := options(&f, cli, first, request)
 		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
 			refused = &belaytype.FallbackRefused{Fallback: f.Name(), Why: fmt.Sprintf("%s cannot print its answer in the format that %s was asked for", cli.Name, first.Name()), Form: true}
 		}
@@ -135,7 +104,7 @@ func (r *Settings) standIn(f Fallback, c *belaytype.Command) (s standIn, refused
 }
 
 // options are the options that a CLI is started with in the place of another one.
-func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *belaytype.FallbackRefused) {
+func options(f *Fallback, cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *belaytype.FallbackRefused) {
 	ask := cli.Ask
 	if cli.StandIn.Ask != nil {
 		ask = slices.DeleteFunc(slices.Clone(cli.StandIn.Ask), func(a string) bool { return a != "" && slices.Contains(f.Args, a) })

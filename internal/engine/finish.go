@@ -52,9 +52,9 @@ func (f *finisher) deliver(r *belaytype.Result, j *judgement) error {
 // take takes the candidate whose turn it is now, of which n is the first attempt.
 func (f *finisher) take(cand *candidate, n int) {
 	f.cand, f.first = cand, n
-	f.decider = &decider{call: cand.call, pace: cand.pace, keeper: newGatekeeper(cand.call, cand.pace), kind: cand.kind, control: cand.control, before: n - 1}
+	f.decider = &decider{call: cand.call, pace: cand.pace, keeper: newGatekeeper(cand.call, cand.pace), kind: cand.kind, control: cand.control, login: &cand.login, before: n - 1}
 	f.recorder.cand = cand
-	cand.call.turnOver = f.recorder.turn
+	cand.turnOver = f.recorder.turn
 }
 
 // refusal is why a candidate ends that was not let in, at a gate or into its scope, or whose input did not come.
@@ -74,8 +74,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
 	j.attribute(c.traits.provider)
 	r := &belaytype.Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent,
-		ModelSubstitution: c.models.told}
+		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
 	labels := c.runner.Labels.Redacted()
 	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {

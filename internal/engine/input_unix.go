@@ -16,10 +16,3 @@ func unreadBytes(pipe *os.File) int64 {
 	}
 	return int64(n)
 }
-
-// sameOpenFile reports whether two files are one.
-func sameOpenFile(f, g *os.File) bool {
-	fi, err := f.Stat()
-	gi, err2 := g.Stat()
-	return err == nil && err2 == nil && os.SameFile(fi, gi)
-}

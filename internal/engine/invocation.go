@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -51,12 +52,14 @@ func newInvocation(ctx context.Context, r *Settings, c command, env []string) *I
 		id = newID(now)
 	}
 	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.viewers.line,
-		live: &liveRecord{trouble: inv.trouble}, models: &models{}}
+		live: &liveRecord{trouble: inv.trouble}}
 	inv.viewers.stream, inv.viewers.id = &inv.stream, id
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
-	inv.kind = newKind(inv.call, inv.pace)
+	inv.spending = &spending{}
+	inv.kind = newKind(inv.call, inv.pace, inv.spending)
 	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
 	inv.call.traits = inv.kind.traits()
+	inv.login.file = inv.call.traits.login
 	inv.pace.policy = inv.kind.policy(r.Policy)
 	inv.pace.series = inv.pace.policy.Start(now)
 	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
@@ -138,8 +141,8 @@ func (inv *Invocation) Run() {
 	defer inv.viewers.end()
 	inv.openState()
 	defer inv.call.live.close()
-	inv.openSpending()
-	defer inv.call.spending.close()
+	inv.spending.begin(inv.pace.ctx, inv.call)
+	defer inv.spending.close()
 	underWay.Store(inv.call.id, inv)
 	defer underWay.Delete(inv.call.id)
 	if option := inv.call.traits.unknownOption; option != "" {
@@ -182,7 +185,7 @@ func (inv *Invocation) openState() {
 	s := *r.State
 	if !s.Ready {
 		if err := s.Prepare(); err != nil {
-			inv.troubleOnce.Do(func() { c.emit(belaytype.StateTrouble{Err: err, Without: c.sharedSettings()}) })
+			inv.troubleOnce.Do(func() { c.emit(belaytype.StateTrouble{Err: err, Without: sharedSettings(c)}) })
 			return
 		}
 	}
@@ -218,14 +221,14 @@ func (inv *Invocation) prompts() []string {
 	if inv.checker != nil {
 		list = append(list, inv.checker.told, inv.call.runner.Check.Prompt)
 	}
-	if inv.call.asksModel() {
+	if asksModel(inv.call) {
 		list = append(list, texts(inv.call.command.Args)...)
 	}
 	return append(list, inv.concealed...)
 }
 
 // asksModel reports whether the command is an agent's, also where it is run as a plain one.
-func (c *call) asksModel() bool {
+func asksModel(c *call) bool {
 	if _, ok := c.profile.(agent.Agent); ok {
 		return true
 	}
@@ -253,7 +256,7 @@ func (inv *Invocation) trouble(err error) {
 }
 
 // sharedSettings names what the call was to share with others.
-func (c *call) sharedSettings() (list []string) {
+func sharedSettings(c *call) (list []string) {
 	if key := c.gateKey(); key != "" {
 		list = append(list, "gate "+key)
 	}
@@ -283,4 +286,43 @@ func newID(now time.Time) string {
 	hex.Encode(s[24:], u[10:])
 	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
 	return string(s[:])
+}
+
+// awaitStart waits for the time that the invocation is scheduled for. What it may take, and wait for, counts from then on. A command that cannot be found is
+// not waited for.
+func (inv *Invocation) awaitStart() *refusal {
+	c := inv.call
+	if _, err := c.runner.starter().Look(c.command.Args[0], c.command.Dir); err != nil {
+		return nil // the first attempt says so
+	}
+	key, held := newGatekeeper(c, inv.pace).held()
+	begun, waited := time.Now(), false
+	err := c.runner.Schedule.Wait(inv.pace.ctx, key, held, func(p Postponed) {
+		waited = true
+		c.live.update(supervise.StateWaiting, 1, p.Reason(), p.Until)
+		if c.runner.Postponed != nil {
+			c.runner.Postponed(p)
+		}
+	})
+	if waited {
+		inv.pace.waits.before += time.Since(begun)
+		c.emit(belaytype.WaitOver{CutShort: err != nil})
+		c.live.update(supervise.StateRunning, 1, "", time.Time{})
+	}
+	if err != nil {
+		return inv.pace.cutShort(c, err)
+	}
+	inv.pace.series = inv.pace.policy.Start(time.Now())
+	return nil
+}
+
+// Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints. Each reader gets all that happens
+// from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
+// keep up holds nothing up: it misses lines, see [Missed].
+func (inv *Invocation) Events() iter.Seq[belaytype.Event] {
+	r := inv.stream.join()
+	return func(yield func(belaytype.Event) bool) {
+		defer inv.stream.leave(r)
+		r.each(yield)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -63,24 +64,13 @@ func (j *judgement) attribute(provider string) {
 
 // worked says that the attempt of an agent may have done something that another one would do again.
 func (j *judgement) worked() bool {
-	t, ok := j.transcript.(*eventLog)
-	return ok && j.started() && t.worked()
+	return j.started() && j.transcript.worked()
 }
 
 // judgeRefusal is the judgement of an attempt that was never started because it was refused.
 func judgeRefusal(r *refusal) *judgement {
 	return &judgement{verdict: r.verdict, message: r.message, code: r.code, stopCode: r.stopCode, timedOut: r.timedOut,
 		expired: r.expired, stop: r.stop, refused: r.barred}
-}
-
-// unplanned is an attempt that cannot work, whatever happens.
-func unplanned(err error) *refusal {
-	r := &refusal{code: CodeUsage, message: err.Error(), stop: &retry.Error{Cause: retry.ErrPermanent},
-		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
-	if _, over := errors.AsType[*agent.UsedUp](err); over {
-		r.code, r.verdict.Class = 1, verdict.LimitReached
-	}
-	return r
 }
 
 // judge forms the verdict on an attempt that has ended.
@@ -169,7 +159,7 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.message = fmt.Sprintf("%s was killed by SIGPIPE: %s", name, message.Unread())
 	default:
 		j.verdict = own
-		j.message = c.sentence(o, j.code, own)
+		j.message = sentence(c, o, j.code, own)
 	}
 }
 
@@ -326,4 +316,26 @@ func processes(list []supervise.Proc) (all []belaytype.Process) {
 		all = append(all, belaytype.Process{PID: p.PID, Name: p.Name})
 	}
 	return all
+}
+
+// sentence says in one line how a command ended by itself.
+func sentence(c *call, o verdict.Outcome, code int, v verdict.Verdict) string {
+	matched, evidence := "", v.Evidence
+	if v.Rule == generic.FailOn { // else it would not be clear why an exit code of 0 is a failure
+		matched = c.causeText(&OutputMatched{Code: code})
+	}
+	if evidence == fmt.Sprintf("exit %d", o.ExitCode) || evidence == "ended by "+o.Signal {
+		evidence = ""
+	}
+	return message.Exited(c.command.name(), code, o.Signal, v.Class, matched, evidence)
+}
+
+// unplanned is an attempt that cannot work, whatever happens.
+func unplanned(err error) *refusal {
+	r := &refusal{code: CodeUsage, message: err.Error(), stop: &retry.Error{Cause: retry.ErrPermanent},
+		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
+	if _, over := errors.AsType[*agent.UsedUp](err); over {
+		r.code, r.verdict.Class = 1, verdict.LimitReached
+	}
+	return r
 }

@@ -16,8 +16,8 @@ type kind interface {
 	policy(retry.Policy) retry.Policy
 	// begin is called once, before the first attempt. The refusal says why there is none.
 	begin() *refusal
-	// prepare says how an attempt is started, and what takes its output. An error says that it cannot work, whatever happens.
-	prepare(n int, ad admission) (launch, transcript, error)
+	// prepare says how an attempt is started, and what takes its output. turnOver is told of each turn of a conversation. An error says that it cannot work, whatever happens.
+	prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error)
 	// learn takes note of what an attempt has done.
 	learn(*judgement)
 	// complete finds out what the verdict lacks.
@@ -57,8 +57,8 @@ func printsLines(p agent.Profile) bool {
 }
 
 // newKind finds out what kind of command it is.
-func newKind(c *call, p *pace) kind {
-	base := plain{call: c, pace: p}
+func newKind(c *call, p *pace, s *spending) kind {
+	base := plain{call: c, pace: p, spending: s}
 	switch profile := c.profile.(type) {
 	case agent.Agent:
 		if profile.Headless() {

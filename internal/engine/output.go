@@ -31,6 +31,9 @@ type Output struct {
 	lost  error // why it is not whole
 }
 
+// newOutput returns an Output whose file, if it needs one, is in that directory; empty means the system's place for temporary files.
+func newOutput(dir string) *Output { return &Output{dir: dir} }
+
 // maxSpare is how much of a command's output stays in memory if the disk takes no more.
 const maxSpare = 64 << 20
 
@@ -209,6 +212,18 @@ func (o *Output) Close() error {
 	o.memory, o.rest, o.size, o.full, o.lost = bytes.Buffer{}, bytes.Buffer{}, 0, nil, nil
 	return nil
 }
+
+// keep lets so much of it stay in memory, at the end, if the disk takes no more.
+func (o *Output) keep(n int) { o.spare = n }
+
+// keeps reports whether there is no other place for what the disk does not take.
+func (o *Output) keeps() bool { return o.spare > 0 }
+
+// fillLater says what writes it when it is first wanted.
+func (o *Output) fillLater(fill func(io.Writer)) { o.fill = fill }
+
+// since is the part of it that begins at from and is still to come.
+func (o *Output) since(from int64) *section { return &section{of: o, from: from} }
 
 // section is the part of an output that begins somewhere and has come since: what is written to it, the output has.
 type section struct {

@@ -14,10 +14,12 @@ import (
 
 // plain is a command that nothing more is known of than how it ends and what it prints. The other kinds begin with it.
 type plain struct {
-	call    *call
-	pace    *pace
-	input   input    // of all attempts; nil before the first
-	changes *changes // nil for a command that is not known to change anything
+	call *call
+	pace *pace
+	// spending are the limits on cost that the command counts towards.
+	spending *spending
+	input    input    // of all attempts; nil before the first
+	changes  *changes // nil for a command that is not known to change anything
 }
 
 func (k *plain) traits() traits { return traits{changes: k.changes != nil} }
@@ -42,7 +44,7 @@ func (k *plain) withPreset(p retry.Policy) retry.Policy {
 
 func (k *plain) begin() *refusal { return nil }
 
-func (k *plain) prepare(n int, ad admission) (launch, transcript, error) {
+func (k *plain) prepare(n int, ad admission, _ func(turnReport)) (launch, transcript, error) {
 	l, t := k.launch(ad, nil)
 	return l, t, nil
 }

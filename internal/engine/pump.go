@@ -38,7 +38,7 @@ type pump struct {
 func (p *pump) open() {
 	p.held, p.trailing = p.newOutput(), p.newOutput()
 	if p.live == nil {
-		p.held.spare = math.MaxInt
+		p.held.keep(math.MaxInt)
 	}
 	p.lines.Each, p.lines.Spool, p.lines.Lists = p.line, p.spool, p.plain
 }
@@ -46,10 +46,10 @@ func (p *pump) open() {
 // spool is where a long line goes that begins there in the stream. What is plain is held in any case.
 func (p *pump) spool(from int64) agent.Spool {
 	if p.plain {
-		return &section{of: p.held, from: from}
+		return p.held.since(from)
 	}
 	o := p.newOutput()
-	o.spare = math.MaxInt
+	o.keep(math.MaxInt)
 	return o
 }
 
@@ -191,8 +191,8 @@ func (p *pump) answer(a agent.Answer) *Output {
 		return p.held.withoutEnd()
 	}
 	answer := p.newOutput()
-	answer.spare = math.MaxInt
-	answer.fill = func(w io.Writer) { a.WriteTo(w) }
+	answer.keep(math.MaxInt)
+	answer.fillLater(func(w io.Writer) { a.WriteTo(w) })
 	return answer
 }
 

@@ -81,33 +81,3 @@ func (c *call) model() string {
 	}
 	return ""
 }
-
-// reserved is the refusal of an invocation that would use what is kept in reserve; nil if it would not, or has begun.
-func (k *gatekeeper) reserved() *gate.Refusal {
-	keep := k.call.runner.Reserve
-	if k.kept = false; k.begun || len(keep) == 0 || k.gate == nil {
-		return nil
-	}
-	state, _ := k.gate.Store.Load(k.call.account()) // what cannot be read is not known
-	w := keep.Reached(state.Quota, clock.Now(), k.call.model())
-	if k.kept = w != nil; !k.kept {
-		return nil
-	}
-	return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
-}
-
-// key is the gate of the last refusal.
-func (k *gatekeeper) key() string {
-	if k.kept {
-		return k.call.account()
-	}
-	return k.gate.Key
-}
-
-// peek is the refusal that a first attempt would get now, or nil.
-func (k *gatekeeper) peek() *gate.Refusal {
-	if refused := k.reserved(); refused != nil {
-		return refused
-	}
-	return k.gate.Peek()
-}

@@ -20,9 +20,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
-const NoLogDir = "none"
-
 // recorder puts the attempts of an invocation on record, one line each.
 type recorder struct {
 	cand     *candidate

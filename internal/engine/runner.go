@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/verdict"
@@ -45,7 +47,7 @@ func (r *Runner) Start(ctx context.Context, c belaytype.Command) (*Invocation, e
 // Prepare checks the command and returns an invocation that [Invocation.Run] runs. Nothing is started or written
 // before that. The error is a [*UsageError].
 func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocation, error) {
-	c, s := command{given}, (*Settings)(r)
+	c, s := command{Command: given}, (*Settings)(r)
 	if err := r.Policy.Validate(); err != nil {
 		return nil, &belaytype.UsageError{Err: err}
 	}
@@ -61,7 +63,7 @@ func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocat
 			env = append(env, shim.Setting(c.variables(), cli.Name, c.Args[0]))
 		}
 	}
-	if err := cmp.Or(s.check(&c, env), s.checkable(&c, env)); err != nil {
+	if err := cmp.Or(check(s, &c, env), checkable(s, &c, env)); err != nil {
 		return nil, err
 	}
 	if id, name := r.Resume.Session, s.profile().Name(); id != "" && id != belaytype.LastSession && !profile.IsSession(name, id) {
@@ -72,4 +74,15 @@ func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocat
 		return inv, nil
 	}
 	return inv, inv.addFallbacks()
+}
+
+// Describe says in words why a gate refuses: see [message.GateState].
+func Describe(r gate.Refusal) string { return message.GateState(r) }
+
+// Held returns the gate that a command of the runner takes part in, and what says what holds it; an empty key if there is none.
+func (r *Runner) Held(shared Shared, c belaytype.Command) (key string, held func() *gate.Refusal) {
+	inv := newInvocation(context.Background(), (*Settings)(r), command{Command: c}, nil)
+	defer inv.cancel(nil)
+	inv.call.shared = shared
+	return newGatekeeper(inv.call, inv.pace).held()
 }

@@ -11,8 +11,9 @@ import (
 // running is the process of an attempt and how the attempt stands, for all goroutines that have to do with it: of the output, of what its caller says,
 // and of the timers.
 type running struct {
-	call   *call
 	bounds bounds
+	stall  func(tools bool) time.Duration // how long the process may show no life
+	care   supervise.Ladder               // is how it is stopped once it works
 
 	mu       sync.Mutex
 	process  Process // nil before there is one
@@ -100,14 +101,14 @@ func (r *running) stallTimeout(p progress) time.Duration {
 	if p.waiting {
 		return supervise.Unlimited
 	}
-	return r.call.stall(p.tools)
+	return r.stall(p.tools)
 }
 
 // ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not
 // even answered, quickly, because the next request is due.
 func (r *running) ladder(p progress) supervise.Ladder {
 	if p.answered {
-		return r.call.traits.ladder
+		return r.care
 	}
 	return supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 2 * time.Second}}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
-
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -30,6 +28,9 @@ type Postponed struct {
 	Refusal gate.Refusal
 }
 
+// schedulePoll is how often the clock is looked at while a start is waited for.
+const schedulePoll = 700 * time.Millisecond
+
 // Wait waits until the time has come. held is what holds the gate of a key, nil if nothing does. tell is told what is waited for, and again when that
 // changes. The error is why the context has ended.
 //
@@ -45,7 +46,7 @@ func (s Schedule) Wait(ctx context.Context, key string, held func() *gate.Refusa
 			told = p
 			tell(p)
 		}
-		left := longPoll
+		left := schedulePoll
 		if !p.Until.IsZero() {
 			left = max(min(left, p.Until.Sub(clock.Now())), time.Millisecond)
 		}
@@ -73,49 +74,5 @@ func (p Postponed) Reason() string {
 	if p.Key == "" {
 		return "its start time"
 	}
-	return fmt.Sprintf("gate %s: %s", p.Key, Describe(p.Refusal))
-}
-
-// awaitStart waits for the time that the invocation is scheduled for. What it may take, and wait for, counts from then on. A command that cannot be found is
-// not waited for.
-func (inv *Invocation) awaitStart() *refusal {
-	c := inv.call
-	if _, err := c.runner.starter().Look(c.command.Args[0], c.command.Dir); err != nil {
-		return nil // the first attempt says so
-	}
-	keeper := newGatekeeper(c, inv.pace)
-	key, held := "", func() *gate.Refusal { return nil }
-	if keeper.gate != nil {
-		key, held = keeper.gate.Key, keeper.peek
-	}
-	begun, waited := time.Now(), false
-	err := c.runner.Schedule.Wait(inv.pace.ctx, key, held, func(p Postponed) {
-		waited = true
-		c.live.update(supervise.StateWaiting, 1, p.Reason(), p.Until)
-		if c.runner.Postponed != nil {
-			c.runner.Postponed(p)
-		}
-	})
-	if waited {
-		inv.pace.waits.before += time.Since(begun)
-		c.emit(belaytype.WaitOver{CutShort: err != nil})
-		c.live.update(supervise.StateRunning, 1, "", time.Time{})
-	}
-	if err != nil {
-		return inv.pace.cutShort(c, err)
-	}
-	inv.pace.series = inv.pace.policy.Start(time.Now())
-	return nil
-}
-
-// Held returns the gate that a command of the runner takes part in, and what says what holds it; an empty key if there is none.
-func (r *Runner) Held(shared Shared, c belaytype.Command) (key string, held func() *gate.Refusal) {
-	inv := newInvocation(context.Background(), (*Settings)(r), command{c}, nil)
-	defer inv.cancel(nil)
-	inv.call.shared = shared
-	keeper := newGatekeeper(inv.call, inv.pace)
-	if keeper.gate == nil {
-		return "", nil
-	}
-	return keeper.gate.Key, keeper.peek
+	return fmt.Sprintf("gate %s: %s", p.Key, message.GateState(p.Refusal))
 }

@@ -78,7 +78,7 @@ func replace(c *call, holders []string, asked map[string]bool) {
 	for _, id := range holders {
 		if inv, here := underWay.Load(id); here && !asked[id] {
 			asked[id] = true
-			inv.(*Invocation).Cancel(&belaytype.Replaced{By: c.id})
+			inv.(interface{ Cancel(error) }).Cancel(&belaytype.Replaced{By: c.id})
 		}
 	}
 	if c.state == nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
@@ -260,3 +261,65 @@ func (r *Settings) starter() Starter {
 	}
 	return Supervised{}
 }
+
+// Check says what becomes of work that is checked before it counts: by a line for the shell, or by [belaytype.Command.Check].
+type Check struct {
+	// Line is for the user's shell, which gets the answer on stdin; exit code 0 accepts it. Timeout is how long it may take; 0 means 10 minutes.
+	Line    string
+	Timeout time.Duration
+	// Rounds is how often an agent is told that it is not done; 0 means 3, negative never. Prompt is what it is told before what the check has
+	// printed; empty means to finish the work.
+	Rounds int
+	Prompt string
+	// First checks before the first attempt too: if there is nothing to do, nothing is started.
+	First bool
+	// Repeat says that what has no session is started again, within the retries of the policy.
+	Repeat bool
+}
+
+// Most is how often an agent is told at most, Limit how long the line may take.
+func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
+
+func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
+
+// Ceilings bound what an attempt takes of the machine, and what it does in vain. Above one of them it is ended as for a stall, and repeated once: an
+// agent continues its session, and is told why. Zero means no such bound.
+type Ceilings struct {
+	Memory   int64 // of the command and all that it has started together, in bytes
+	FreeDisk int64 // what must stay free, in bytes, where the command works, in its home and where temporary files are
+	Agents   int   // how many sub-agents an agent has at a time
+	Repeats  int   // the same tool call with the same input in a row, of which this one is too many
+}
+
+// Fallback is an agent that gets the request when those before it cannot take it: a limit ends too late, or the service stays
+// overloaded, or its breaker is open. A permanent failure ends the run, also that of a fallback.
+type Fallback struct {
+	// Profile is the agent, and Model the model that it is to use; empty means its own choice.
+	Profile, Model string
+	// Args, if not nil, are what it is started with, beside what makes it work on a request. Otherwise that is what it can be told of
+	// the caller's command line, which must be all of it.
+	Args []string
+	// Policy, if not nil, is the policy of its attempts; otherwise that of the runner. How long may be waited in all, and
+	// how long all may take, is said by the runner alone.
+	Policy *retry.Policy
+	// Judge takes the place of the runner's.
+	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
+	// Budgets are those that its cost is charged to beside the runner's.
+	Budgets []budget.Joined
+	// Optional leaves it out where it does not fit the command, instead of refusing the command.
+	Optional bool
+}
+
+// Name is what the caller calls the fallback: "codex", "claude:sonnet".
+func (f *Fallback) Name() string {
+	if f.Model == "" {
+		return f.Profile
+	}
+	return f.Profile + ":" + f.Model
+}
+
+// NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
+const NoLogDir = "none"
+
+// AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
+const AskedModel = "asked"

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"io"
+	"os"
 
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
@@ -60,7 +61,7 @@ func (s *sink) write(p []byte) (int, error) {
 	}
 	if s.held != nil && !s.spilled {
 		_, err := s.held.Write(p)
-		if err == nil || s.held.spare > 0 { // then there is no other place for it
+		if err == nil || s.held.keeps() { // then there is no other place for it
 			return len(p), err
 		}
 		s.spilled = true
@@ -163,4 +164,38 @@ func (s *sink) final() string {
 		return "its output could not be held back any longer and was passed on"
 	}
 	return ""
+}
+
+// newSink decides what becomes of one stream: handed over as it is, passed on live, or held. repeats says that there may be
+// more than one attempt.
+func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, io.Writer) {
+	_, isFile := w.(*os.File)
+	kept := c.runner.Keep || c.checks()
+	reported := kept || c.command.Stdout == nil
+	// Others wait for the first answer, which of a generic command is the first thing it prints.
+	leased := stdout && ad.leased()
+	if isFile && !repeats && !c.profile.Reads() && lower(c.runner.Stall, c.runner.AtMost.Stall) <= 0 && !reported && !leased {
+		return nil, w
+	}
+	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w, checked: stdout && c.checks()}
+	if w == nil {
+		s.live = io.Discard
+	}
+	if leased {
+		s.first = ad.answered
+	}
+	switch {
+	case w == nil && stdout:
+		s.held = c.newOutput()
+		s.held.keep(maxSpare)
+	case repeats && !c.runner.Stream:
+		s.held = c.newOutput()
+		if s.checked { // the check needs all of it
+			s.held.keep(maxSpare)
+		}
+	case kept && stdout:
+		s.kept = c.newOutput()
+		s.kept.keep(maxSpare)
+	}
+	return s, s
 }

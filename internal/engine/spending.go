@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -28,7 +30,10 @@ const ChargeVar = "BELAY_CHARGE"
 // spending holds what an agent costs against limits: that of the run itself, those of the runs around it, and budgets. Each
 // is a book, and what is spent is charged to all of them. Where there is no limit, its methods do nothing.
 type spending struct {
-	call    *call
+	run     string       // the run's id
+	state   *state.State // nil if nothing is shared
+	emit    func(belaytype.Event)
+	counts  bool // the command costs money that it tells of
 	limits  []*limit
 	spender budget.Spender
 
@@ -52,10 +57,9 @@ type limit struct {
 	told  bool // that it is nearly reached, or that there is trouble
 }
 
-// newSpending finds the limits that a call counts towards. outer is what the run around it says, and shared the book of the batch that it is
+// find finds the limits that a call counts towards. outer is what the run around it says, and shared the book of the batch that it is
 // a part of; nil if it is not.
-func newSpending(c *call, outer string, shared *budget.Book) *spending {
-	s := &spending{call: c}
+func (s *spending) find(c *call, outer string, shared *budget.Book) {
 	if limit := c.runner.MaxCost; limit > 0 {
 		s.add(&budgetRef{run: c.id, terms: runTerms(limit)})
 	}
@@ -70,7 +74,6 @@ func newSpending(c *call, outer string, shared *budget.Book) *spending {
 	for _, b := range c.runner.Budgets {
 		s.add(&budgetRef{budget: b.Name, terms: b.Terms})
 	}
-	return s
 }
 
 // runTerms are the terms of what a run may cost: nothing more is started once the cost of an attempt is not known.
@@ -84,7 +87,7 @@ type budgetRef struct {
 
 // add adds a limit. One that the run around this one has already named is taken once, by the terms that this run has for it.
 func (s *spending) add(ref *budgetRef) {
-	l := &limit{isOwn: ref.run == s.call.id && ref.run != ""}
+	l := &limit{isOwn: ref.run == s.run && ref.run != ""}
 	l.reached.Budget = ref.budget
 	if !l.isOwn {
 		l.reached.Run = ref.run
@@ -92,11 +95,11 @@ func (s *spending) add(ref *budgetRef) {
 	if ref.terms != nil {
 		l.own.Terms = *ref.terms
 	}
-	if s.call.state != nil {
+	if s.state != nil {
 		if ref.budget != "" {
-			l.book = s.call.state.Budgets().Book(ref.budget, ref.terms)
+			l.book = s.state.Budgets().Book(ref.budget, ref.terms)
 		} else {
-			l.book = s.call.state.RunCosts().Book(ref.run, ref.terms)
+			l.book = s.state.RunCosts().Book(ref.run, ref.terms)
 		}
 	}
 	same := func(other *limit) bool {
@@ -141,7 +144,7 @@ func (s *spending) environ() string {
 		case l.reached.Budget != "":
 			list = append(list, "budget:"+l.reached.Budget)
 		case l.isOwn:
-			list = append(list, fmt.Sprintf("run:%s=%g", s.call.id, l.own.Limit))
+			list = append(list, fmt.Sprintf("run:%s=%g", s.run, l.own.Limit))
 		case l.book != nil && !l.book.OnFile():
 		case !l.own.Strict:
 			list = append(list, fmt.Sprintf("batch:%s=%g", l.reached.Run, l.own.Limit))
@@ -152,14 +155,15 @@ func (s *spending) environ() string {
 	return strings.Join(list, ",")
 }
 
-// openSpending finds the limits, puts the terms of budgets on file for those who join them by name, and tells the command of
+// begin finds the limits, puts the terms of budgets on file for those who join them by name, and tells the command of
 // all of them.
-func (inv *Invocation) openSpending() {
-	c, outer, shared := inv.call, os.Getenv(ChargeVar), budget.Of(inv.pace.ctx)
+func (s *spending) begin(ctx context.Context, c *call) {
+	outer, shared := os.Getenv(ChargeVar), budget.Of(ctx)
+	s.run, s.state, s.emit, s.counts = c.id, c.state, c.emit, spends(c)
 	if outer == "" && shared == nil && c.runner.MaxCost <= 0 && len(c.runner.Budgets) == 0 {
 		return
 	}
-	s := newSpending(c, outer, shared)
+	s.find(c, outer, shared)
 	if c.state == nil {
 		if outer != "" {
 			c.env = append(slices.Clip(c.env), ChargeVar+"="+outer)
@@ -170,18 +174,13 @@ func (inv *Invocation) openSpending() {
 	for _, l := range s.limits {
 		s.settleTerms(l)
 	}
-	s.spender = c.spender()
-	c.spending = s
+	s.spender = spender(c)
 }
 
-// charge lets a fallback spend in the place of the command before it: under its own name, and from its own budgets too.
-func (c *call) charge(budgets []budget.Joined) {
-	if c.spending == nil && len(budgets) == 0 {
+// handOver lets a fallback spend in the place of the command before it: under its own name, and from its own budgets too.
+func (s *spending) handOver(c *call, budgets []budget.Joined) {
+	if len(s.limits)+len(budgets) == 0 {
 		return
-	}
-	s := c.spending
-	if s == nil {
-		s = &spending{call: c}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,8 +191,7 @@ func (c *call) charge(budgets []budget.Joined) {
 		s.add(&budgetRef{budget: b.Name, terms: b.Terms})
 		s.settleTerms(s.limits[len(s.limits)-1])
 	}
-	s.spender = c.spender()
-	c.spending = s
+	s.spender = spender(c)
 	if text := s.environ(); text != "" && c.state != nil {
 		others := slices.DeleteFunc(slices.Clone(c.env), func(kv string) bool { return strings.HasPrefix(kv, ChargeVar+"=") })
 		c.env = append(others, ChargeVar+"="+text)
@@ -201,7 +199,7 @@ func (c *call) charge(budgets []budget.Joined) {
 }
 
 // spender is whom a cost is put down to.
-func (c *call) spender() budget.Spender {
+func spender(c *call) budget.Spender {
 	return budget.Spender{Profile: c.profile.Name(), Project: redact.Text(c.project), Name: redact.Text(c.runner.Labels.Name)}
 }
 
@@ -216,9 +214,6 @@ func (s *spending) settleTerms(l *limit) {
 
 // close removes the book of the run, which counts for nothing after its end.
 func (s *spending) close() {
-	if s == nil {
-		return
-	}
 	for _, l := range s.limits {
 		if l.isOwn && l.book != nil {
 			l.book.Remove()
@@ -230,18 +225,18 @@ func (s *spending) close() {
 func (s *spending) trouble(l *limit, err error) {
 	if !l.told {
 		l.told = true
-		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Err: err})
+		s.emit(belaytype.CostNotice{Budget: l.reached.Budget, Err: err})
 	}
 }
 
 // spends says that the command costs money that it tells of. Others pass limits on, and are never kept from starting.
-func (c *call) spends() bool {
+func spends(c *call) bool {
 	return c.traits.kind == agentTurn || c.traits.kind == agentConversation
 }
 
 // check says which limit keeps an attempt from being started; nil if none does.
 func (s *spending) check() *belaytype.MaxCostReached {
-	if s == nil || !s.call.spends() {
+	if !s.counts {
 		return nil
 	}
 	s.mu.Lock()
@@ -276,7 +271,7 @@ func (s *spending) topUp(l *limit, now budget.Standing) budget.Standing {
 		if err != nil || own.Reserved == 0 {
 			return now
 		}
-		if !gatefile.Member(s.call.state.Gates().Dir) { // it was killed, else it would have ended this itself
+		if !gatefile.Member(s.state.Gates().Dir) { // it was killed, else it would have ended this itself
 			if l.book.Unreserve(clock.Now()) != nil {
 				return now
 			}
@@ -309,7 +304,7 @@ func (l *limit) cause(s *budget.Standing) *belaytype.MaxCostReached {
 
 // turn charges a model call that has ended, and says which limit is reached by it.
 func (s *spending) turn(used verdict.Usage) *belaytype.MaxCostReached {
-	if s == nil || !s.call.spends() {
+	if !s.counts {
 		return nil
 	}
 	s.mu.Lock()
@@ -325,7 +320,7 @@ func (s *spending) turn(used verdict.Usage) *belaytype.MaxCostReached {
 // settle charges what an attempt has cost in the end, beyond what was charged for its model calls. If it does not tell, that
 // is what it has cost, as far as these have a price; else it counts as unknown.
 func (s *spending) settle(used verdict.Usage) {
-	if s == nil || !s.call.spends() {
+	if !s.counts {
 		return
 	}
 	s.mu.Lock()
@@ -379,11 +374,11 @@ func (s *spending) charge(c budget.Charge) (reached *belaytype.MaxCostReached) {
 // notice says that a budget has something in it whose cost is not known, and, once, that it is nearly used up.
 func (s *spending) notice(l *limit, now *budget.Standing, c budget.Charge) {
 	if c.Unknown > 0 {
-		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Unknown: true})
+		s.emit(belaytype.CostNotice{Budget: l.reached.Budget, Unknown: true})
 	}
 	if now.Low() && !now.Reached() && !l.told && now.Spent-c.USD < 0.8*now.Limit {
 		l.told = true
-		s.call.emit(belaytype.CostNotice{Budget: l.reached.Budget, Spent: now.Spent, Limit: now.Limit})
+		s.emit(belaytype.CostNotice{Budget: l.reached.Budget, Spent: now.Spent, Limit: now.Limit})
 	}
 }
 
@@ -394,11 +389,6 @@ func isBudget(stop *retry.Error) bool {
 	}
 	reached, ok := errors.AsType[*belaytype.MaxCostReached](stop.Cause)
 	return ok && reached.Budget != ""
-}
-
-// refuseCost is an attempt that was not started because a limit on cost is reached.
-func refuseCost(e *belaytype.MaxCostReached, c *call) *refusal {
-	return &refusal{code: -1, verdict: costVerdict(e), message: c.causeText(e), barred: true, stop: costStop(e)}
 }
 
 func costStop(e *belaytype.MaxCostReached) *retry.Error {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 	"sync"
 
@@ -182,16 +181,5 @@ func (r *reader) each(yield func(belaytype.Event) bool) {
 		if over {
 			return
 		}
-	}
-}
-
-// Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints. Each reader gets all that happens
-// from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
-// keep up holds nothing up: it misses lines, see [Missed].
-func (inv *Invocation) Events() iter.Seq[belaytype.Event] {
-	r := inv.stream.join()
-	return func(yield func(belaytype.Event) bool) {
-		defer inv.stream.leave(r)
-		r.each(yield)
 	}
 }

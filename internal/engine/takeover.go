@@ -7,14 +7,13 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
-
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
 // fallBack is the candidate that takes the place of the present one, which has ended so; nil if there is none.
 func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *candidate {
-	if len(inv.standIns)+len(inv.unfit) == 0 || !outlasts(j, stop) || f.decider.ended() != nil || inv.call.spending.check() != nil {
+	if len(inv.standIns)+len(inv.unfit) == 0 || !outlasts(j, stop) || f.decider.ended() != nil || inv.spending.check() != nil {
 		return nil
 	}
 	r := inv.call.runner
@@ -36,7 +35,7 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 		case err != nil:
 			skip(s.Name(), err.Error())
 		case j.account.AllModels && s.agent.Info().Gate == f.cand.call.traits.gate:
-			next.shareHold(j.verdict)
+			newGatekeeper(next.call, next.pace).shareHold(j.verdict)
 			skip(s.Name(), "the limit is that of the account, for all models")
 		default:
 			return next
@@ -77,25 +76,14 @@ func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
 	c.runner, c.profile = &r, s.agent
 	c.command.Args, c.command.Dir, c.command.Prompt, c.command.Stdin = s.args, s.dir, s.prompt, nil
 	p := &pace{ctx: before.pace.ctx, noWait: before.pace.noWait, waits: before.pace.waits}
-	k := newKind(&c, p).(*turn)
+	k := newKind(&c, p, before.spending).(*turn)
 	last := before.kind.(*turn)
 	k.first.Stdin, k.sessions.usage = last.first.Stdin, last.sessions.usage
 	k.next = k.first
 	c.traits = k.traits()
 	p.policy = k.policy(r.Policy)
 	p.series = before.pace.series.Switch(p.policy)
-	return &candidate{call: &c, pace: p, kind: k, control: before.control, fallback: s.Name(), budgets: s.Budgets}
-}
-
-// shareHold holds the candidate's gate for a limit that another model of the same account has hit.
-func (cand *candidate) shareHold(v verdict.Verdict) {
-	keeper := newGatekeeper(cand.call, cand.pace)
-	if keeper.gate == nil {
-		return
-	}
-	if ad, refused := keeper.ask(0); refused == nil {
-		ad.report(v, false, cand.call.command.name(), -1)
-	}
+	return &candidate{call: &c, pace: p, kind: k, control: before.control, spending: before.spending, login: login{file: c.traits.login}, fallback: s.Name(), budgets: s.Budgets}
 }
 
 // giveUp puts on record that a candidate could not take the request, and that another one is asked. A refusal is on record only where it
@@ -115,7 +103,7 @@ func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
 func (f *finisher) handOver(next *candidate, n int, j *judgement, stop *retry.Error) {
 	c := next.call
 	c.emit(belaytype.FellBack{From: f.cand.call.command.name(), To: next.fallback, Verdict: j.verdict, Until: stop.NotBefore})
-	c.charge(next.budgets)
+	next.spending.handOver(c, next.budgets)
 	c.live.fellBack(c.command.name(), c.profile.Name(), n)
 }
 

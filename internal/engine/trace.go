@@ -36,7 +36,7 @@ func SetLabels(e *journal.Entry, l label.Labels) {
 }
 
 // traced is the environment of an attempt: where telemetry is on, what the command sends is a part of the attempt's trace.
-func (c *call) traced(env []string, attempt int) []string {
+func traced(c *call, env []string, attempt int) []string {
 	if !c.runner.Telemetry {
 		return env
 	}

@@ -32,6 +32,7 @@ type turn struct {
 	agent    agent.Agent
 	info     agent.Info
 	sessions sessions
+	models   *models
 	first    agent.Turn // what the caller asked for
 	next     agent.Turn // the next attempt's
 	resumed  bool       // an attempt went on with a session
@@ -41,10 +42,7 @@ type turn struct {
 // newTurn is the kind of an agent's command: a turn, or a conversation.
 func newTurn(base plain, a agent.Agent) kind {
 	info := a.Info()
-	t := &turn{plain: base, agent: a, info: info, sessions: sessions{call: base.call, traits: info}}
-	base.call.models = newModels(base.call.runner, &info)
-	base.call.login.file = info.Login
-	base.call.login.file.Path = base.call.absolute(info.Login.Path)
+	t := &turn{plain: base, agent: a, info: info, models: newModels(base.call.runner, &info), sessions: sessions{call: base.call, traits: info}}
 	t.first = agent.Turn{Prompt: base.call.command.Prompt, Session: base.call.runner.Resume.Session}
 	if p := base.call.runner.Policy; p.CountThrottles || p.MaxRetries == retry.None {
 		n := max(p.MaxRetries, 0)
@@ -70,7 +68,9 @@ func (k *turn) traits() traits {
 	if len(k.call.runner.Fallbacks) > 0 {
 		own = agent.OwnRetries{} // another agent is asked instead of waiting
 	}
-	return traits{kind: agentTurn, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
+	login := k.info.Login
+	login.Path = k.call.absolute(login.Path)
+	return traits{kind: agentTurn, login: login, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
 		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog, showsWork: k.info.ShowsWork, tested: k.info.Tested}
 }
 
@@ -87,7 +87,12 @@ func (k *turn) begin() *refusal {
 	if refused := k.claimSession(); refused != nil {
 		return refused
 	}
-	return k.readInput()
+	in := &stdin{call: k.call, pace: k.pace, info: &k.info, given: k.info.HasPrompt || k.first.Prompt != nil}
+	said, refused := in.read()
+	if len(said) > 0 {
+		k.first.Stdin, k.next.Stdin = said, said
+	}
+	return refused
 }
 
 // claimSession makes this call the only writer of the session that is to be resumed, if that is known.
@@ -116,8 +121,8 @@ func (k *turn) lastSession() (last state.Session, ok bool) {
 	return k.call.state.LastSession(k.call.profile.Name(), k.call.dir())
 }
 
-func (k *turn) prepare(n int, ad admission) (launch, transcript, error) {
-	plan, l, t, err := k.plan(n, ad)
+func (k *turn) prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error) {
+	plan, l, t, err := k.plan(n, ad, turnOver)
 	k.release() // that of the attempt before
 	k.input = given(plan.Stdin)
 	l.input = k.input
@@ -125,14 +130,15 @@ func (k *turn) prepare(n int, ad admission) (launch, transcript, error) {
 }
 
 // plan is how the next attempt is started, but for its input.
-func (k *turn) plan(n int, ad admission) (agent.Plan, launch, transcript, error) {
+func (k *turn) plan(n int, ad admission, turnOver func(turnReport)) (agent.Plan, launch, transcript, error) {
 	k.sessions.next(k.next.Session)
 	plan, err := k.agent.Plan(k.next)
 	if err != nil {
 		return plan, launch{}, nil, err
 	}
 	plan.Prices = k.call.runner.Prices
-	t, stderr := newEventLog(k.call, k.pace, &k.sessions, k.info, n, k.agent.Follow(plan), plan, ad)
+	t, stderr := newEventLog(&agentAttempt{call: k.call, pace: k.pace, sessions: &k.sessions, spending: k.spending, models: k.models, admission: ad, turnOver: turnOver,
+		info: k.info, number: n, plan: plan, follower: k.agent.Follow(plan)})
 	return plan, launch{args: plan.Args, env: slices.Concat(k.call.env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.start}, t, nil
 }
 
@@ -149,7 +155,7 @@ func (k *turn) learn(j *judgement) {
 		return
 	}
 	k.sessions.learn(&j.account)
-	k.call.spending.settle(j.account.Usage)
+	k.spending.settle(j.account.Usage)
 	k.resumed = k.next.Session != "" && j.verdict.Class != verdict.SessionNotFound
 	k.countUnseen(j)
 }
@@ -256,7 +262,7 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 			return &retry.Error{Cause: err}
 		}
 	}
-	if reached := k.call.spending.check(); reached != nil {
+	if reached := k.spending.check(); reached != nil {
 		return costStop(reached)
 	}
 	return nil
@@ -277,7 +283,10 @@ func (k *turn) account(r *belaytype.Result) {
 	k.plain.account(r)
 }
 
-func (k *turn) end(r *belaytype.Result) { k.sessions.end(r.Success, r.Verdict.Class) }
+func (k *turn) end(r *belaytype.Result) {
+	r.ModelSubstitution = k.models.told
+	k.sessions.end(r.Success, r.Verdict.Class)
+}
 
 func (k *turn) innerRetries() int { return k.sessions.innerRetries }
 
@@ -315,8 +324,8 @@ func (k *conversation) policy(p retry.Policy) retry.Policy {
 
 func (k *conversation) begin() *refusal { return k.claimSession() }
 
-func (k *conversation) prepare(n int, ad admission) (launch, transcript, error) {
-	_, l, t, err := k.plan(n, ad)
+func (k *conversation) prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error) {
+	_, l, t, err := k.plan(n, ad, turnOver)
 	k.input = newInput(&k.call.command.Command, false, k.call.runner.ReplayStdin)
 	if err == nil {
 		k.input = k.overhear(t.(*eventLog))
