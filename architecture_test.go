@@ -98,12 +98,10 @@ var arrows = map[string][]string{
 	"internal/alert":             {"internal/redact", "internal/sharedfile"},
 	"internal/record":            {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/telemetry/metrics": {"breaker", "internal/record", "internal/overview", "internal/state", "internal/supervise", "internal/version"},
-	"internal/companion":         {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/record", "internal/fleet/files", "internal/fleet/jobs", "internal/fleet/member", "internal/fleet/merge", "internal/fleet/store", "internal/telemetry/metrics", "internal/page", "internal/rehearse", "internal/telemetry", "internal/top", "internal/page/view", "internal/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"internal/when":              {"internal/message"},
 	"internal/top":               {"internal/journal", "internal/label", "internal/message", "internal/overview", "internal/price", "internal/printable", "internal/stdio", "internal/supervise", "internal/term", "verdict"},
 	"internal/page/view":         {"gate", "internal/batch", "internal/record", "internal/when", "internal/journal", "internal/label", "internal/look", "internal/look/viewer", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
 	"internal/page":              {"internal/actions", "internal/record", "internal/page/view", "internal/look", "internal/message", "internal/printable"},
-	"cmd/belayd":                 {"internal/belayd", "internal/companion"},
 	"internal/cli":               {"belaytype", "breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clientfile/target", "internal/clock", "internal/command", "internal/config", "internal/detach", "internal/doctor", "internal/engine", "internal/fleetpipe", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/relay", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/redact", "internal/safefile", "internal/setup", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},
 	"internal/command":           {"belaytype", "internal/belayd", "internal/config", "internal/engine", "internal/label", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version"},
 	"internal/setup":             {"belaytype", "breaker", "gate", "internal/agent", "internal/agent/generic", "internal/budget", "internal/command", "internal/config", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "verdict"},
@@ -128,11 +126,57 @@ var arrows = map[string][]string{
 	"internal/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/record", "internal/fleet/merge", "internal/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise", "retry"},
 	"internal/fleet/fleettest": {"internal/fleet/store", "internal/test/must"},
 	"internal/fleet/files":     {"internal/fleetpipe", "internal/message", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise"},
-	"internal/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/fleet/files", "internal/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
+	"internal/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/fleet/files", "internal/fleet/member", "internal/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/fleetpipe":       {},
 
-	"internal/telemetry":          {"internal/record", "internal/message", "internal/overview", "internal/redact", "internal/safefile", "internal/state", "internal/trace", "internal/version", "retry", "verdict"},
+	"internal/telemetry":          {"internal/agent", "internal/record", "internal/message", "internal/overview", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/trace", "internal/version", "retry", "verdict"},
 	"internal/telemetry/otlptest": {}, // the receiver of its tests
+
+	"cmd/belayd":                  {"internal/belayd", "internal/belayd/request", "internal/stdio"}, // and the commands that it links
+	"internal/belayd/request":     {"internal/belayd", "internal/message", "internal/stdio", "internal/term", "internal/version"},
+	"internal/command/question":   {"internal/atomicfile", "internal/belayd/request", "internal/command/table", "internal/fleet/logs", "internal/fleet/store", "internal/label", "internal/message", "internal/record", "internal/state", "internal/term", "internal/when", "verdict"},
+	"internal/command/table":      {"internal/agent/generic", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/term", "verdict"},
+	"internal/command/signals":    {"internal/stdio", "internal/supervise"},
+	"internal/rehearse/demo":      {"internal/message", "internal/printable", "internal/rehearse", "internal/rehearse/rehearsal", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
+	"internal/rehearse/rehearsal": {"internal/message", "internal/printable", "internal/profile", "internal/rehearse", "internal/state", "internal/term"},
+	"internal/alert/delivery":     {"internal/alert", "internal/config", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/redact", "internal/supervise", "internal/version"},
+	"internal/top/local":          {"internal/journal", "internal/message", "internal/overview", "internal/page/view", "internal/printable", "internal/record", "internal/spool", "internal/supervise", "internal/top"},
+	"internal/page/browser":       {"internal/safefile", "internal/supervise"},
+	"internal/fleet/logs":         {"internal/fleet/store", "internal/record"},
+	"internal/fleet/status":       {"gate", "internal/fleet/member", "internal/fleet/merge", "internal/fleet/store", "internal/message", "internal/overview", "internal/page/view", "internal/spool", "internal/supervise", "internal/term"},
+	"internal/term/tabletest":     {"internal/printable", "internal/term"},
+}
+
+// commandArrows are the arrows of a command's folder, internal/command/NAME, by the executable that links it. No command knows another one: what
+// several share has a row in arrows.
+var commandArrows = map[string][]string{
+	"cmd/belayd": {"internal/agent/generic", "internal/alert/delivery", "internal/belayd", "internal/belayd/request", "internal/command/question", "internal/command/signals", "internal/command/table",
+		"internal/config", "internal/doctor", "internal/fleet/files", "internal/fleet/jobs", "internal/fleet/logs", "internal/fleet/member", "internal/fleet/status", "internal/fleet/store", "internal/label",
+		"internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/page", "internal/page/browser", "internal/page/view", "internal/printable",
+		"internal/record", "internal/redact", "internal/rehearse", "internal/rehearse/demo", "internal/rehearse/rehearsal", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise",
+		"internal/telemetry", "internal/telemetry/metrics", "internal/term", "internal/top", "internal/top/local", "internal/version", "internal/when", "verdict"},
+}
+
+func isCommand(name string) bool {
+	_, shared := arrows[name]
+	return strings.HasPrefix(name, "internal/command/") && !shared
+}
+
+// linkedBy says which executable links each command.
+func linkedBy(all []pkg) map[string]string {
+	by := map[string]string{}
+	for _, p := range all {
+		name, _ := ours(p.ImportPath)
+		if commandArrows[name] == nil {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if to, ok := ours(imported); ok && isCommand(to) {
+				by[to] = name
+			}
+		}
+	}
+	return by
 }
 
 // cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
@@ -200,18 +244,26 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			t.Errorf("there is no package %q any more", name)
 		}
 	}()
-	for _, p := range list(t, "./...") {
+	all := list(t, "./...")
+	linked := linkedBy(all)
+	for _, p := range all {
 		name, _ := ours(p.ImportPath)
 		delete(gone, name)
 		allowed, known := arrows[name]
-		if isCLI(name) {
+		switch {
+		case isCLI(name):
 			allowed, known = cliArrows, true
+		case isCommand(name):
+			if allowed, known = commandArrows[linked[name]]; !known {
+				t.Errorf("no executable links the command %q", name)
+			}
+			known = true
 		}
 		if !known {
 			t.Errorf("package %q has no place in the architecture", name)
 		}
 		for _, imported := range p.Imports {
-			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) {
+			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) && linked[to] != name {
 				t.Errorf("%q must not import %q", name, to)
 			}
 			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/fleet/fleettest" { // which are part of tests
@@ -236,7 +288,7 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 
 // testSupport are directories with programs and packages for tests, examples and measurements.
 var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/built", "internal/clitest", "internal/fleet/fleettest", "internal/compare", "internal/e2e",
-	"internal/faulttest", "internal/gatetest", "internal/term/termtest", "scripts", "tools"}
+	"internal/faulttest", "internal/gatetest", "internal/term/tabletest", "internal/term/termtest", "scripts", "tools"}
 
 // opens are the places that open files without package safefile, and why.
 var opens = map[string]string{
@@ -257,8 +309,7 @@ var opens = map[string]string{
 	"internal/cli/profilecheck.go":          "saved outcomes that the user names",
 	"internal/cli/resultfile.go":            "the result file, which the user names",
 	"internal/cli/resultfile_unix.go":       "the result file, which the user names",
-	"internal/companion/rehearsal.go":       "the script, report and result of a rehearsal, which the user names",
-	"internal/companion/demostate.go":       "Belay's own executable, copied into a directory that was just made",
+	"internal/command/rehearse/rehearse.go": "the script and report of a rehearsal, which the user names",
 	"internal/rehearse/":                    "homes of a rehearsal, in a directory that was just made",
 	"internal/state/sweep.go":               "the directory of temporary files, which all users share",
 	"internal/supervise/detach.go":          "the null device",

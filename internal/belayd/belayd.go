@@ -58,15 +58,6 @@ type Args struct {
 	Command bool
 }
 
-// Find returns the command of that name; ok is false if there is none.
-func Find(name string) (c Command, ok bool) {
-	list := Commands()
-	if i := slices.IndexFunc(list, func(c Command) bool { return c.Name == name }); i >= 0 {
-		return list[i], true
-	}
-	return Command{}, false
-}
-
 // traceback has a failure of the Go runtime end the process by SIGABRT, and aborting says that belay has set it. belayd cannot do so itself in
 // time: packages that it links open files before its main begins, and where there are none left, the runtime fails. Its exit code 2 would say that
 // the command line was wrong.

@@ -7,35 +7,17 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Names of commands that are asked for in a way of their own.
-const (
-	Rehearse = "rehearse"
-	Demo     = "demo"
-	UI       = "ui"
-	// MCP is belay mcp for a server over a network.
-	MCP = "mcp"
-	// Fold brings the record up to date. A failed run has it done, and does not wait.
-	Fold = "fold"
-	// Telemetry is belay telemetry, and the flag of Fold that has it send.
-	Telemetry = "telemetry"
-	// CheckDatabase is what belay doctor leaves to belayd.
-	CheckDatabase = "check-database"
-	// Courier carries tasks of belay batch to the fleet, and their results back.
-	Courier = "courier"
-	// FleetPs, FleetGates and FleetBudget are belay ps, belay gates and belay budget with --fleet.
-	FleetPs     = "ps"
-	FleetGates  = "gates"
-	FleetBudget = "budget"
-	// Fleet is the command that those of the fleet are below.
-	Fleet = "fleet"
-	// FleetKeyAdd, FleetKeyList and FleetKeyRemove are about the keys of submitters.
-	FleetKeyAdd    = "fleet key add"
-	FleetKeyList   = "fleet key list"
-	FleetKeyRemove = "fleet key remove"
-)
-
 // Commands is the table. It is made when it is asked for: most calls of belay need none of it.
 func Commands() []Command { return slices.Concat(single(), fleet()) }
+
+// Find returns the command of that name; ok is false if there is none.
+func Find(name string) (c Command, ok bool) {
+	list := Commands()
+	if i := slices.IndexFunc(list, func(c Command) bool { return c.Name == name }); i >= 0 {
+		return list[i], true
+	}
+	return Command{}, false
+}
 
 // single are the commands that have none below them.
 func single() []Command {

@@ -250,3 +250,6 @@ func needsEscape(data []byte) bool {
 	}
 	return !utf8.Valid(data)
 }
+
+// ShortID is the end of a run's id: runs that begin together differ there, not at the front.
+func ShortID(id string) string { return id[max(0, len(id)-8):] }

@@ -177,3 +177,19 @@ func Examine(dir string) (h Health, err error) {
 	h.Torn = torn.Int64
 	return h, err
 }
+
+// OpenError is an error of [Open] with what to do about it.
+func OpenError(dir string, err error) error {
+	refused, ok := errors.AsType[*safefile.Error](err)
+	switch {
+	case ok:
+		return message.Error(fmt.Sprintf("cannot open the record: %v. Move that file away, and the record is rebuilt from the log", refused), refused)
+	case errors.Is(err, ErrNewer):
+		return err
+	case Full(err):
+		return message.Error(message.RecordFull(dir, err), err)
+	case Locked(err):
+		return message.Error(fmt.Sprintf("the record in %s is busy (%v). Try again", dir, err), err)
+	}
+	return message.Error(message.RecordUnusable(dir, err), err)
+}

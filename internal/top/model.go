@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -233,7 +234,7 @@ func (m *Model) askCancel() {
 		}
 		m.asked = &question{fmt.Sprintf("End %d %s left by killed runs?", n, message.Verb(n, "process", "processes")), Action{Kind: Reap}}
 	default:
-		m.asked = &question{fmt.Sprintf("Cancel %s (%s)?", shortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
+		m.asked = &question{fmt.Sprintf("Cancel %s (%s)?", printable.ShortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
 	}
 }
 
@@ -257,6 +258,3 @@ func (m *Model) askReset() {
 		m.asked = &question{fmt.Sprintf("Reset gate %s (%s)?", g.Key, g.State), Action{Kind: Reset, Gate: g.Key}}
 	}
 }
-
-// shortID is the end of an id: runs that begin together differ there, not at the front.
-func shortID(id string) string { return id[max(0, len(id)-8):] }

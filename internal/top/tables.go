@@ -34,7 +34,7 @@ func runTable(s *Snapshot, columns int) (heading string, rows []string) {
 		if !r.Started.IsZero() {
 			elapsed = span(s.At.Sub(r.Started))
 		}
-		lines = append(lines, line{[]string{shortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
+		lines = append(lines, line{[]string{printable.ShortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
 	}
 	if heading, rows = table(columns, columns*2/5, head, lines); len(rows) == 0 {
 		return paint(noMarker+"RUNS", term.Faint), []string{noMarker + message.NothingRunning()}

@@ -7,14 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"github.com/belay-run/belay/internal/fleet/files"
+	"github.com/belay-run/belay/internal/fleet/member"
 	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/jackc/pgx/v5"
 )
 
 // Worker works on jobs of the fleet, on one machine.
@@ -197,4 +198,27 @@ func (w *Worker) away() func(error) {
 		}
 		isAway = err != nil
 	}
+}
+
+// RunAs works on jobs while m is a member of the fleet, and carries m. It ends as m does.
+func (w *Worker) RunAs(ctx context.Context, m *member.Member) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	joined, draining, worked := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	m.Joined, m.Draining = func() { close(joined) }, func() { close(draining) }
+	go func() {
+		select {
+		case <-joined:
+			worked <- w.Run(ctx, draining)
+		case <-ctx.Done():
+			worked <- nil
+		}
+		cancel()
+	}()
+	err := m.Run(ctx)
+	cancel()
+	if werr := <-worked; err == nil {
+		err = werr
+	}
+	return err
 }

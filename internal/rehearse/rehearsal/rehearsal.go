@@ -1,0 +1,110 @@
+// Package rehearsal runs a command as belay run does, against the stand-ins of package rehearse: [Rehearsal.Perform] is one, and a [Report] says what was
+// requested, what was answered, and what belay made of it.
+package rehearsal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/internal/state"
+)
+
+// Rehearsal is a run of belay run against stand-ins.
+type Rehearsal struct {
+	Script     string
+	Dir        string   // of homes and state; empty means a temporary one
+	ResultFile string   // where the user wants belay run's result; empty for nowhere
+	Belay      string   // the executable
+	Run        []string // flags of belay run, --, the command
+	// Start runs belay with arguments and an environment, and returns its exit code.
+	Start func(ctx context.Context, args, env []string) (int, error)
+}
+
+// Perform runs the command. A mistake in the script is a [*rehearse.SyntaxError].
+func (r *Rehearsal) Perform(ctx context.Context) (*Report, error) {
+	dir := r.Dir
+	if dir == "" {
+		made, err := rehearse.MakeDir()
+		if err != nil {
+			return nil, err
+		}
+		defer made.Remove()
+		dir = made.Path
+	}
+	api, err := rehearse.Options{Dir: dir}.Start(r.Script)
+	if err != nil {
+		return nil, err
+	}
+	defer api.Close()
+
+	result := r.ResultFile
+	args := []string{r.Belay, "run"}
+	if result == "" {
+		result = filepath.Join(dir, "result.json")
+		args = append(args, "--result-file", result)
+	}
+	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), state.RehearsalVar+"=1")
+	for _, cli := range profile.All() {
+		for _, v := range cli.Variables {
+			if v.Setting == "log-dir" {
+				over = append(over, v.Name+"="+filepath.Join(dir, "logs"))
+			}
+		}
+	}
+	if dir := userConfig(); dir != "" {
+		over = append(over, "XDG_CONFIG_HOME="+dir)
+	}
+	begun := time.Now()
+	code, err := r.Start(ctx, append(args, r.Run...), Environ(os.Environ(), over))
+	if err != nil {
+		return nil, message.Error(fmt.Sprintf("cannot start belay run: %v", err), err)
+	}
+	api.Close()
+	return &Report{script: r.Script, begun: begun, requests: api.Requests(), unused: api.Unused(), result: readResult(result), ExitCode: code}, nil
+}
+
+// Environ is this process's environment with the rehearsal's over it. Variables that are empty there are removed.
+func Environ(ours, over []string) []string {
+	name := func(kv string) string {
+		text, _, _ := strings.Cut(kv, "=")
+		return text
+	}
+	set := map[string]bool{}
+	for _, kv := range over {
+		set[name(kv)] = true
+	}
+	env := slices.DeleteFunc(slices.Clone(ours), func(kv string) bool { return set[name(kv)] })
+	return append(env, slices.DeleteFunc(slices.Clone(over), func(kv string) bool { return strings.HasSuffix(kv, "=") })...)
+}
+
+// userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: a rehearsal uses
+// them.
+func userConfig() string {
+	home, err := os.UserHomeDir()
+	if err != nil || os.Getenv("XDG_CONFIG_HOME") != "" {
+		return ""
+	}
+	dir := filepath.Join(home, ".config")
+	if _, err := os.Stat(filepath.Join(dir, "belay", "config.toml")); err != nil {
+		return ""
+	}
+	return dir
+}
+
+// readResult is belay run's own result; nil if it has left none.
+func readResult(path string) json.RawMessage {
+	data, err := os.ReadFile(path)
+	if err != nil || !json.Valid(data) {
+		return nil
+	}
+	return data
+}
