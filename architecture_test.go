@@ -24,7 +24,7 @@ const module = "github.com/belay-run/belay"
 var arrows = map[string][]string{
 	"verdict":                    {"internal/printable"},
 	"retry":                      {},
-	"internal/supervise":         {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile"},
+	"internal/supervise":         {"internal/supervise/executable", "internal/supervise/proctable", "internal/supervise/runrecord", "internal/supervise/stream", "internal/supervise/terminal"},
 	"breaker":                    {"internal/printable"},
 	"gate":                       {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/printable", "internal/quota", "internal/redact", "internal/safefile", "internal/sharedfile", "retry"},
 	"internal/gatefile":          {"internal/atomicfile", "internal/flock", "internal/safefile"},
@@ -266,11 +266,33 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) && linked[to] != name {
 				t.Errorf("%q must not import %q", name, to)
 			}
-			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/fleet/fleettest" { // which are part of tests
+			if imported == "os/exec" && name != "internal/supervise/executable" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/fleet/fleettest" { // which are part of tests
 				t.Errorf("%q must not start processes: only supervise does", name)
 			}
 		}
 	}
+}
+
+// starters are the functions that start a process, or become another program.
+var starters = []string{"os.StartProcess", "syscall.ForkExec", "syscall.StartProcess", "syscall.Exec", "unix.Exec", "windows.CreateProcess"}
+
+// Who starts a process past package os/exec is supervise too, or hands the process that it is over to belayd.
+func TestArchitecture_OnlySuperviseStartsProcesses(t *testing.T) {
+	eachFile(t, func(name string, file *ast.File) {
+		if strings.HasPrefix(name, "internal/supervise/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if called, ok := n.(*ast.SelectorExpr); ok {
+				of, _ := called.X.(*ast.Ident)
+				handsOver := name == "internal/command/process_unix.go" && called.Sel.Name == "Exec"
+				if of != nil && slices.Contains(starters, of.Name+"."+called.Sel.Name) && !handsOver {
+					t.Errorf("%s uses %s.%s: only supervise starts processes", name, of.Name, called.Sel.Name)
+				}
+			}
+			return true
+		})
+	})
 }
 
 // What a program imports of Belay is as light: the record that it writes is lines of the log, which belayd folds.
@@ -312,15 +334,16 @@ var opens = map[string]string{
 	"internal/command/rehearse/rehearse.go": "the script and report of a rehearsal, which the user names",
 	"internal/rehearse/":                    "homes of a rehearsal, in a directory that was just made",
 	"internal/state/sweep.go":               "the directory of temporary files, which all users share",
-	"internal/supervise/detach.go":          "the null device",
-	"internal/supervise/launch.go":          "the null device",
-	"internal/supervise/streams.go":         "the null device",
-	"internal/supervise/terminal_unix":      "the terminal",
 	"internal/shim/startable_unix.go":       "the CLI that is about to be started",
-	"internal/supervise/tree_linux.go":      "the kernel's files below /proc",
-	"internal/supervise/boot_linux.go":      "the kernel's files below /proc",
-	"internal/supervise/memory_linux.go":    "the kernel's files below /proc",
-	"internal/supervise/limitmark_linux.go": "the kernel's files below /proc",
+
+	"internal/supervise/detach.go":                    "the null device",
+	"internal/supervise/launch.go":                    "the null device",
+	"internal/supervise/stream/streams.go":            "the null device",
+	"internal/supervise/terminal/terminal_unix.go":    "the terminal",
+	"internal/supervise/proctable/table_linux.go":     "the kernel's files below /proc",
+	"internal/supervise/proctable/boot_linux.go":      "the kernel's files below /proc",
+	"internal/supervise/memory_linux.go":              "the kernel's files below /proc",
+	"internal/supervise/proctable/limitmark_linux.go": "the kernel's files below /proc",
 }
 
 // Every other file is opened by package safefile, which does not trust what is at its path: no link, no pipe and no file of
@@ -332,6 +355,24 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 		}
 	}
 	unsafe := []string{"Open", "OpenFile", "Create", "WriteFile", "ReadFile", "ReadDir"}
+	eachFile(t, func(name string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, ok := call.X.(*ast.Ident)
+			if ok && of.Name == "os" && slices.Contains(unsafe, call.Sel.Name) && !explained(name) {
+				t.Errorf("%s uses os.%s: use package safefile, or say in opens why it need not", name, call.Sel.Name)
+			}
+			return true
+		})
+	})
+}
+
+// eachFile calls a function for each file of the product.
+func eachFile(t *testing.T, each func(name string, file *ast.File)) {
+	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -344,21 +385,10 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+		if err == nil {
+			each(name, file)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			of, ok := call.X.(*ast.Ident)
-			if ok && of.Name == "os" && slices.Contains(unsafe, call.Sel.Name) && !explained(name) {
-				t.Errorf("%s uses os.%s: use package safefile, or say in opens why it need not", name, call.Sel.Name)
-			}
-			return true
-		})
-		return nil
+		return err
 	})
 	must.OK(t, err)
 }

@@ -2,7 +2,11 @@
 
 package supervise
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/belay-run/belay/internal/supervise/proctable"
+)
 
 // rootDir is where a program keeps no directory from being removed.
 const rootDir = "/"
@@ -11,4 +15,4 @@ const rootDir = "/"
 func ownSession(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // forget takes the mark of our run off a process.
-func forget(pid int) { unmark(pid) }
+func forget(pid int) { proctable.Unmark(pid) }

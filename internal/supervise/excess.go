@@ -58,7 +58,7 @@ func (s *Spec) hasCeiling() bool { return s.MaxMemory > 0 || s.MinFree > 0 }
 
 // lookUp looks at the ceilings if that is due. It returns the one that is passed, if one is, or how long it takes until the next look.
 func (p *Process) lookUp(now time.Time) (*Excess, time.Duration) {
-	g := &p.gauge
+	g := &p.watch.gauge
 	if wait := g.due.Sub(now); wait > 0 {
 		return nil, wait
 	}
@@ -86,7 +86,7 @@ func (p *Process) lookUp(now time.Time) (*Excess, time.Duration) {
 // measure is how much memory the tree uses now.
 func (p *Process) measure() (int64, []Proc) {
 	used, procs := p.memory(p.spec.MaxMemory / 5 * 4)
-	p.gauge.peak = max(p.gauge.peak, used)
+	p.watch.gauge.peak = max(p.watch.gauge.peak, used)
 	return used, procs
 }
 

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"fmt"
 	"syscall"
 	"time"
 )
@@ -60,33 +59,4 @@ func (e Exit) ShellCode() int {
 		return 125
 	}
 	return e.Code
-}
-
-// Proc is one process of the system.
-type Proc struct {
-	PID, PPID, PGID, SID int
-	Start                uint64 // in the system's own unit; with PID it names a process for good; 0 if it is not known
-	Name                 string
-	Memory               int64 // that it uses, in bytes; 0 if it is not known
-
-	zombie, kernel bool // ended and not reaped; a thread of the kernel
-	childEnded     bool // a child of it may have ended
-}
-
-// identity names a process for good: a pid alone is reused.
-type identity struct {
-	pid   int
-	start uint64
-}
-
-// startedBefore reports whether the process was certainly started before that time.
-func (p Proc) startedBefore(start uint64) bool { return p.Start > 0 && p.Start < start }
-
-func (p Proc) identity() identity { return identity{p.PID, p.Start} }
-
-func (p Proc) String() string {
-	if p.Name == "" { // it is not known
-		return fmt.Sprint(p.PID)
-	}
-	return fmt.Sprintf("%d (%s)", p.PID, p.Name)
 }

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/belay-run/belay/internal/supervise/proctable"
 )
 
 // job is a job object: it holds a process and all that the process starts. Closing it ends what is in it, so that the tree goes
@@ -99,7 +101,7 @@ func (j job) members() (list []Proc) {
 		return nil
 	}
 	for _, pid := range j.pids() {
-		if p, err := process(int(pid)); err == nil && !p.zombie && !slices.Contains(ownMembers, p.Name) {
+		if p, err := proctable.Find(int(pid)); err == nil && !p.Zombie() && !slices.Contains(ownMembers, p.Name) {
 			list = append(list, p)
 		}
 	}

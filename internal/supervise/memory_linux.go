@@ -7,10 +7,12 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/supervise/proctable"
 )
 
 // MemoryLimits reports whether the memory of a tree can be watched.
-func MemoryLimits() bool { return !noProc() }
+func MemoryLimits() bool { return proctable.Check() == nil }
 
 // fullLooks is how many looks there are to one that looks at all processes of the system anew.
 const fullLooks = 30
@@ -25,7 +27,7 @@ type meter struct {
 // memory is how much memory the tree uses, in all and by process. What several of its processes share is counted once if the sum is above a bound, and else for
 // each: to find out costs a hundred times as much.
 func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
-	procs = p.gauge.members(p)
+	procs = p.watch.gauge.members(p)
 	var system unix.Sysinfo_t
 	swapped := unix.Sysinfo(&system) == nil && system.Freeswap < system.Totalswap
 	for i, q := range procs {
@@ -53,12 +55,12 @@ func (m *meter) members(p *Process) []Proc {
 	}
 	strangers := make(map[int]bool, len(m.strangers)+16)
 	members := p.findMembers(func(visit func(Proc)) error {
-		pids, err := numbers("/proc")
+		pids, err := proctable.PIDs()
 		for _, pid := range pids {
 			if strangers[pid] = true; m.strangers[pid] {
 				continue
 			}
-			if q, err := process(pid); err == nil {
+			if q, err := proctable.Find(pid); err == nil {
 				visit(q)
 			}
 		}
@@ -69,7 +71,7 @@ func (m *meter) members(p *Process) []Proc {
 	}
 	m.strangers = strangers
 	p.know(members)
-	if root, err := process(p.pid); err == nil && !p.ended() {
+	if root, err := proctable.Find(p.pid); err == nil && !p.ended() {
 		members = append(members, root)
 	}
 	return members

@@ -7,13 +7,26 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/supervise/proctable"
 )
 
 // Orphaned descendants become children of the owner. One that has also left its group and session and has wiped its
 // environment, as a daemon behind sudo has, does not show where it comes from. What remains is what can have started
 // it: a run that was under way at the time, what an earlier run has left running, or a child that comes from no run.
+
+// lineage is what tells which run an orphan belongs to.
+type lineage struct {
+	mu        sync.Mutex
+	roots     map[int]*tree                   // by the pid of the root, which has not been reaped
+	runs      map[*tree]bool                  // started, and not concluded
+	ends      int                             // how many roots have ended
+	unrelated map[int]bool                    // children of ours that may not come from any run
+	leftovers map[proctable.Identity]leftover // what runs that ended by themselves have left running
+}
 
 // leftover is a process that a run left running when it ended by itself. Another run must not end it.
 type leftover struct {
@@ -31,7 +44,7 @@ func childless() bool {
 // hasOnlyRoots reports whether it is certain that all our children are commands under way, or were left running by earlier ones. Then nothing is left of one that
 // has ended: whatever it has started and has not ended is a descendant of an orphan, and the kernel makes an orphan the child of our first thread. That costs one
 // small file, where a walk over all processes costs more than a short command does.
-func (o *owner) hasOnlyRoots() bool {
+func (o *lineage) hasOnlyRoots() bool {
 	o.mu.Lock() // nothing is reaped meanwhile, so that the list is complete
 	defer o.mu.Unlock()
 	pid := strconv.Itoa(os.Getpid())
@@ -53,8 +66,8 @@ func (o *owner) hasOnlyRoots() bool {
 		if o.roots[child] != nil {
 			continue
 		}
-		q, err := process(child)
-		if _, left := o.leftovers[q.identity()]; err != nil || !left || q.zombie {
+		q, err := proctable.Find(child)
+		if _, left := o.leftovers[q.Identity()]; err != nil || !left || q.Zombie() {
 			return false
 		}
 	}
@@ -62,9 +75,9 @@ func (o *owner) hasOnlyRoots() bool {
 }
 
 // noteUnrelated notes all children that are not known to come from a run. It is called under the lock.
-func (o *owner) noteUnrelated() {
-	walk(func(q Proc) {
-		if _, left := o.leftovers[q.identity()]; q.PPID != os.Getpid() || q.zombie || o.roots[q.PID] != nil || left {
+func (o *lineage) noteUnrelated() {
+	proctable.Walk(func(q Proc) {
+		if _, left := o.leftovers[q.Identity()]; q.PPID != os.Getpid() || q.Zombie() || o.roots[q.PID] != nil || left {
 			return
 		}
 		for r := range o.runs {
@@ -76,37 +89,32 @@ func (o *owner) noteUnrelated() {
 	})
 }
 
-// inherits reports whether q is an orphan that is p's to end or to report. If several runs can have started it, it is
+// inherits reports whether q is an orphan that is the tree's to end or to report. If several runs can have started it, it is
 // that of the one that ends last: as long as another one is under way, the orphan may be part of its work.
-func (p *Process) inherits(q Proc) bool {
-	o := p.owner
-	if o == nil || q.PPID != os.Getpid() {
+func (o *lineage) inherits(t *tree, q Proc) bool {
+	if q.PPID != os.Getpid() {
 		return false
 	}
 	o.mu.Lock()
 	foreign := o.unrelated[q.PID] || o.roots[q.PID] != nil
 	for r := range o.runs {
-		foreign = foreign || r != p && !q.startedBefore(r.born) && r.ordinal >= p.ordinal
+		foreign = foreign || r != t && !q.StartedBefore(r.born) && r.ordinal >= t.ordinal
 	}
 	unrelated := maps.Clone(o.unrelated)
 	o.mu.Unlock()
-	return !foreign && (len(unrelated) == 0 || p.isMarked(q) || noOrphansOf(unrelated))
+	return !foreign && (len(unrelated) == 0 || t.isMarked(q) || noOrphansOf(unrelated))
 }
 
 // ofAnotherRun reports whether q belongs to another run, or to what another run has left running: by its marker, its
 // session or its ancestors. A session other than ours begins in one tree, and nothing of another tree can join it.
-func (p *Process) ofAnotherRun(q Proc) bool {
-	o := p.owner
-	if o == nil {
-		return false
-	}
+func (o *lineage) ofAnotherRun(t *tree, q Proc) bool {
 	o.mu.Lock()
 	o.forgetEnded()
 	left := maps.Clone(o.leftovers)
-	maps.DeleteFunc(left, func(_ identity, l leftover) bool { return l.ordinal == p.ordinal })
+	maps.DeleteFunc(left, func(_ proctable.Identity, l leftover) bool { return l.ordinal == t.ordinal })
 	var ids []string
 	for r := range o.runs {
-		ids = append(ids, r.spec.RunID)
+		ids = append(ids, r.runID)
 	}
 	o.mu.Unlock()
 
@@ -117,15 +125,15 @@ func (p *Process) ofAnotherRun(q Proc) bool {
 		}
 		ids = append(ids, l.runID)
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || id == p.spec.RunID })
-	if len(ids) > 0 && !p.isMarked(q) && len(q.runs(ids)) > 0 {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || id == t.runID })
+	if len(ids) > 0 && !t.isMarked(q) && len(q.Runs(ids)) > 0 {
 		return true
 	}
 	for len(left) > 0 {
-		if _, is := left[q.identity()]; is {
+		if _, is := left[q.Identity()]; is {
 			return true
 		}
-		parent, err := process(q.PPID)
+		parent, err := proctable.Find(q.PPID)
 		if err != nil || parent.PID == os.Getpid() {
 			break
 		}
@@ -134,28 +142,24 @@ func (p *Process) ofAnotherRun(q Proc) bool {
 	return false
 }
 
-// keepLeftovers notes that p is concluded: from now on no other run may end what it has left running.
-func (p *Process) keepLeftovers() {
-	o := p.owner
-	if o == nil {
-		return
-	}
+// conclude notes that Run returns: from now on no other run may end what this one has left running, if it has ended by itself.
+func (o *lineage) conclude(t *tree, stopped bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.runs, p)
-	if p.reason == Exited && len(p.knownMembers) > 0 {
+	delete(o.runs, t)
+	if !stopped && len(t.known) > 0 {
 		o.forgetEnded()
-		for id, q := range p.knownMembers {
-			o.leftovers[id] = leftover{p.ordinal, p.spec.RunID, q.SID}
+		for id, q := range t.known {
+			o.leftovers[id] = leftover{t.ordinal, t.runID, q.SID}
 		}
 	}
 }
 
 // forgetEnded drops leftovers that have ended. It is called under the lock.
-func (o *owner) forgetEnded() {
-	maps.DeleteFunc(o.leftovers, func(id identity, _ leftover) bool {
-		q, err := process(id.pid)
-		return err != nil || q.identity() != id
+func (o *lineage) forgetEnded() {
+	maps.DeleteFunc(o.leftovers, func(id proctable.Identity, _ leftover) bool {
+		q, err := proctable.Find(id.PID)
+		return err != nil || q.Identity() != id
 	})
 }
 
@@ -164,14 +168,14 @@ func (o *owner) forgetEnded() {
 func noOrphansOf(unrelated map[int]bool) bool {
 	for range 2 { // a child that is waited for during the first look shows in the second
 		children := map[int][]Proc{}
-		walk(func(q Proc) { children[q.PPID] = append(children[q.PPID], q) })
+		proctable.Walk(func(q Proc) { children[q.PPID] = append(children[q.PPID], q) })
 		tree := slices.DeleteFunc(children[os.Getpid()], func(q Proc) bool { return !unrelated[q.PID] })
 		if len(tree) < len(unrelated) {
 			return false
 		}
 		for ; len(tree) > 0; tree = tree[1:] {
 			q := tree[0]
-			if q.zombie || q.childEnded || inSet(q.PID, "SigIgn", unix.SIGCHLD) {
+			if q.Zombie() || q.ChildEnded() || q.Ignores(unix.SIGCHLD) {
 				return false
 			}
 			tree = append(tree, children[q.PID]...)

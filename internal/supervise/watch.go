@@ -1,63 +1,133 @@
 package supervise
 
 import (
-	"sync/atomic"
+	"syscall"
 	"time"
 )
 
-// epoch makes a moment fit into one atomic word and keeps it monotonic.
-var epoch = time.Now()
-
-// moment is a point in time that other goroutines may set. Zero means never.
-type moment struct{ ns atomic.Int64 }
-
-func (m *moment) set(t time.Time) { m.ns.Store(max(1, int64(t.Sub(epoch)))) }
-
-func (m *moment) clear() { m.ns.Store(0) }
-
-func (m *moment) get() (time.Time, bool) {
-	ns := m.ns.Load()
-	return epoch.Add(time.Duration(ns)), ns != 0
+// Stop begins to stop the command: the ladder's signals, then SIGKILL for the whole tree. It does not wait. A second
+// Stop goes on from the new ladder, so that an empty one means: kill now. After the end it does nothing.
+func (p *Process) Stop(ladder Ladder) {
+	p.watch.once.Do(p.startWatch)
+	if p.watch.done == nil {
+		return // it has ended
+	}
+	select {
+	case p.watch.stops <- ladder:
+	case <-p.watch.done:
+	}
 }
 
-// limits are the three clocks of a process.
-type limits struct {
-	timeout, stall, linger time.Duration
-	start                  time.Time
-	life                   *moment // last sign of life; unset means the start
-	delivered              *moment // delivered; unset means not yet
+// Kill kills the whole tree now.
+func (p *Process) Kill() { p.Stop(Ladder{}) }
+
+// startWatch starts the goroutine that knows the limits and takes requests to stop.
+func (p *Process) startWatch() {
+	p.watch.stops, p.watch.done = make(chan Ladder), make(chan struct{})
+	go func() {
+		defer close(p.watch.done)
+		p.watch.reason = p.watchOver()
+	}()
 }
 
-// due says which limit has passed at now, or how long it takes until one can. A wait of 0 means that there is
-// none to wait for.
-func (l *limits) due(now time.Time) (reason Reason, wait time.Duration) {
-	check := func(since time.Time, limit time.Duration, r Reason) {
-		if limit <= 0 || reason != Exited {
+const (
+	// tick is how often the watch looks at the clock, so that it notices when time has passed without us.
+	tick = time.Second
+	// suspendedAfter is the delay that counts as such time. A busy machine has less, or delays the command as well.
+	suspendedAfter = time.Second
+)
+
+// watchOver waits for the end of the process, or for a limit or a request to stop it, and then stops it.
+func (p *Process) watchOver() Reason {
+	l := limits{timeout: p.spec.Timeout, stall: p.spec.Stall, linger: p.spec.Linger,
+		start: p.start, life: &p.life.Last, delivered: &p.watch.delivered}
+	timer := time.NewTimer(tick)
+	defer timer.Stop()
+	for nextCheck := p.start; ; { // when the next check was due; zero if none was
+		now := time.Now()
+		if over := now.Sub(nextCheck); !nextCheck.IsZero() && over > suspendedAfter {
+			// We have been suspended (Ctrl-Z), or frozen, or the whole machine was. So was the command, or its output
+			// was not read.
+			l.skip(over)
+			p.Beat()
+		}
+		if p.life.HeldUp() {
+			p.Beat() // it is not silent: its output is not being taken
+		}
+		if stall := p.watch.stall.Load(); stall != 0 && p.spec.Stall > 0 {
+			l.stall = time.Duration(stall)
+		}
+		reason, wait := l.due(now)
+		if p.ended() {
+			return Exited
+		}
+		if reason != Exited {
+			p.climb(p.spec.Ladder)
+			return reason
+		}
+		if p.spec.hasCeiling() {
+			excess, next := p.lookUp(now)
+			switch {
+			case p.ended():
+				return Exited
+			case excess != nil:
+				p.watch.excess = excess
+				p.climb(p.spec.Ladder.inHaste())
+				return Exceeded
+			case wait == 0 || next < wait:
+				wait = next
+			}
+		}
+		var due <-chan time.Time
+		if nextCheck = (time.Time{}); wait > 0 {
+			wait = min(wait, tick)
+			nextCheck = now.Add(wait)
+			timer.Reset(wait)
+			due = timer.C
+		}
+		select {
+		case <-p.exited:
+			return Exited
+		case ladder := <-p.watch.stops:
+			p.climb(ladder)
+			return Stopped
+		case <-p.watch.clockChanged:
+		case <-due:
+		}
+	}
+}
+
+// climb takes the rungs of the ladder until the command is gone. Another request replaces what is left of it.
+func (p *Process) climb(ladder Ladder) {
+	p.remember()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		if len(ladder) == 0 {
+			p.watch.forced = true
+			p.signalTree(syscall.SIGKILL)
+			timer.Reset(time.Second)
+		} else {
+			wait := ladder[0].Wait
+			if !p.ask(ladder[0].Signal) {
+				wait, ladder = 0, ladder[:1] // there is nothing that it could do about it, nor about another signal
+			}
+			timer.Reset(wait)
+		}
+		select {
+		case <-p.exited:
 			return
+		case ladder = <-p.watch.stops:
+		case <-timer.C:
+			if len(ladder) > 0 {
+				ladder = ladder[1:]
+			}
+			if len(ladder) > 0 && p.outgrown() {
+				ladder = nil
+			}
 		}
-		left := limit - now.Sub(since)
-		if left <= 0 {
-			reason, wait = r, 0
-		} else if wait == 0 || left < wait {
-			wait = left
-		}
 	}
-	if t, ok := l.delivered.get(); ok {
-		check(t, l.linger, Lingered)
-	}
-	alive := l.start
-	if t, ok := l.life.get(); ok && t.After(alive) {
-		alive = t
-	}
-	check(alive, l.stall, Stalled)
-	check(l.start, l.timeout, Deadline)
-	return reason, wait
 }
 
-// skip takes d out of the time that has passed: the process could not use it.
-func (l *limits) skip(d time.Duration) {
-	l.start = l.start.Add(d)
-	if t, ok := l.delivered.get(); ok {
-		l.delivered.set(t.Add(d))
-	}
-}
+// outgrown reports whether it is being ended for a ceiling and must be killed now.
+func (p *Process) outgrown() bool { return p.watch.excess != nil && p.beyond() }

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package supervise
-
-// bootID is not known here; the owner's start time has to do.
-func bootID() string { return unknownBoot }
-
-// samePIDSpace is true: there are no others here.
-func samePIDSpace(Proc) bool { return true }
