@@ -177,6 +177,13 @@ func linkedBy(all []pkg) map[string]string {
 		}
 	}
 	return by
+
+	// The rooms of supervise, which only supervise uses.
+	"internal/supervise/executable": {"internal/safefile"},
+	"internal/supervise/proctable":  {},
+	"internal/supervise/runrecord":  {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile", "internal/supervise/proctable"},
+	"internal/supervise/stream":     {},
+	"internal/supervise/terminal":   {"internal/supervise/proctable"},
 }
 
 // cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
