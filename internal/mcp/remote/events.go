@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"time"
@@ -44,8 +45,6 @@ const (
 	// heldValue bounds the other fields.
 	heldValue = 4 << 10
 )
-
-const byteOrderMark = "\xef\xbb\xbf"
 
 // Write takes the next bytes.
 func (e *events) Write(b []byte) (int, error) {
@@ -205,5 +204,27 @@ func (e *events) end() {
 	}
 	if e.hasData && !e.long && json.Valid(e.data) {
 		e.dispatch()
+	}
+}
+
+// read takes a stream of events to its end. each is called after each piece.
+func read(e *events, body io.Reader, each func()) error {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := body.Read(*buf)
+		if n > 0 {
+			e.Write((*buf)[:n])
+			if each != nil {
+				each()
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			e.end()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 }

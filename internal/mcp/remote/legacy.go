@@ -3,8 +3,6 @@ package remote
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/mcp"
@@ -25,7 +23,7 @@ func (c *conn) mayBeLegacy(code int) bool {
 func (c *conn) becomeLegacy() bool {
 	c.probing.Lock()
 	defer c.probing.Unlock()
-	if c.speaksLegacy() {
+	if c.session.speaksLegacy() {
 		return true
 	}
 	if c.openLegacy(c.ctx) != nil {
@@ -33,13 +31,6 @@ func (c *conn) becomeLegacy() bool {
 	}
 	c.server.legacy.Store(true)
 	return true
-}
-
-// speaksLegacy says whether answers come on the one stream of HTTP+SSE.
-func (c *conn) speaksLegacy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.endpoint != nil
 }
 
 // openLegacy opens the stream of HTTP+SSE, which has all answers. Its first event is the endpoint.
@@ -64,14 +55,14 @@ func (c *conn) openLegacy(ctx context.Context) error {
 		defer cancel()
 		defer resp.Body.Close()
 		err := read(&events{inbox: c.peer.Inbox(), named: func(event string, data []byte) {
-			if event == "endpoint" && !c.speaksLegacy() {
+			if event == "endpoint" && !c.session.speaksLegacy() {
 				select {
-				case found <- c.setEndpoint(string(data)):
+				case found <- c.session.setEndpoint(string(data)):
 				default:
 				}
 			}
 		}}, resp.Body, nil)
-		if !c.speaksLegacy() {
+		if !c.session.speaksLegacy() {
 			select {
 			case found <- message.Error(message.NoEndpoint()):
 			default:
@@ -96,20 +87,4 @@ func (c *conn) openLegacy(ctx context.Context) error {
 		cancel()
 		return message.Error(message.NoEndpoint())
 	}
-}
-
-// setEndpoint takes the address that messages are to be sent to. It has to be on the same server.
-func (c *conn) setEndpoint(text string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	to, err := url.Parse(strings.TrimSpace(text))
-	if err != nil {
-		return message.Error(message.NoEndpoint())
-	}
-	to = c.url.ResolveReference(to)
-	if !sameOrigin(to, c.url) {
-		return message.Error(message.ForeignEndpoint(origin(to)))
-	}
-	c.endpoint = to
-	return nil
 }

@@ -2,9 +2,7 @@ package remote
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -15,45 +13,41 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
+// client sends the requests of a session.
+type client struct {
+	server  *Server
+	session *session
+	peer    mcp.Peer
+}
+
 // maxRedirects is how many are followed; one is what servers use, for a slash at the end of the path.
 const maxRedirects = 5
 
-// statelessVersion is the first whose requests have their method and name in headers too.
-const statelessVersion = "2026-07-28"
-
 // header is what a message is sent with.
-func (c *conn) header(m mcp.Outgoing) http.Header {
+func (c *client) header(m mcp.Outgoing) http.Header {
 	h := c.server.headers.Clone()
 	h.Set("User-Agent", "belay")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m.Version = cmp.Or(m.Version, c.version)
-	if m.Method != "initialize" {
-		if c.session != "" {
-			h.Set("Mcp-Session-Id", c.session)
-		}
-		if m.Version != "" {
-			c.version = m.Version
-			h.Set("Mcp-Protocol-Version", m.Version)
-		}
-	}
-	if m.Modern && m.Version >= statelessVersion {
-		h.Set("Mcp-Method", m.Method)
-		if m.Name != "" {
-			h.Set("Mcp-Name", headerText(m.Name))
-		}
-	}
+	c.session.headers(h, m)
 	return h
 }
 
-// headerText is a text as the protocol has it in a header: what a header cannot carry is encoded.
-func headerText(text string) string {
-	for i := range len(text) {
-		if b := text[i]; b < ' ' || b > '~' || b == ' ' && (i == 0 || i == len(text)-1) {
-			return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
-		}
+// post sends a message once. began is called when the server has begun to get it.
+func (c *client) post(ctx context.Context, m mcp.Outgoing, began func()) (*http.Response, error) {
+	h := c.header(m)
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	return c.send(ctx, http.MethodPost, m.Body, h, began)
+}
+
+// get asks for a stream. sent is always false: a stream can be asked for again.
+func (c *client) get(ctx context.Context, lastID string) (*http.Response, bool, error) {
+	h := c.header(mcp.Outgoing{})
+	h.Set("Accept", "text/event-stream")
+	if lastID != "" {
+		h.Set("Last-Event-ID", lastID)
 	}
-	return text
+	resp, err := c.send(ctx, http.MethodGet, nil, h, nil)
+	return resp, false, err
 }
 
 // foreignError is a redirect to another origin.
@@ -67,16 +61,11 @@ var errRedirects = errors.New("redirect loop")
 // send sends a request, to the endpoint if it is a message and the server has named one. It follows redirects to the same
 // origin, with the same method: those of net/http make a GET of a POST. sent, if not nil, is called when the server has begun to
 // get the request.
-func (c *conn) send(ctx context.Context, method string, body []byte, header http.Header, sent func()) (*http.Response, error) {
+func (c *client) send(ctx context.Context, method string, body []byte, header http.Header, sent func()) (*http.Response, error) {
 	if sent != nil {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: sent})
 	}
-	c.mu.Lock()
-	at, isEndpoint := c.url, false
-	if method == http.MethodPost && c.endpoint != nil {
-		at, isEndpoint = c.endpoint, true
-	}
-	c.mu.Unlock()
+	at, isEndpoint := c.session.target(method)
 	for range maxRedirects {
 		req := (&http.Request{Method: method, URL: at, Host: at.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 		if body != nil {
@@ -99,9 +88,7 @@ func (c *conn) send(ctx context.Context, method string, body []byte, header http
 		discard(resp)
 		at = to
 		if !isEndpoint {
-			c.mu.Lock()
-			c.url = to
-			c.mu.Unlock()
+			c.session.moved(to)
 		}
 	}
 	return nil, errRedirects
@@ -116,10 +103,4 @@ func redirected(resp *http.Response) *url.URL {
 		}
 	}
 	return nil
-}
-
-// discard leaves a response, and its connection to the next request if little is left of it.
-func discard(resp *http.Response) {
-	io.CopyN(io.Discard, resp.Body, 64<<10)
-	resp.Body.Close()
 }

@@ -1,17 +1,6 @@
-// Package remote speaks to MCP servers over HTTP, for a proxy of package mcp: streamable HTTP, which there is since 2025-03-26,
-// and the HTTP+SSE of 2024-11-05 before it.
-//
-// What can be relied on:
-//
-//   - Each request that the proxy sends is answered, or reported lost, once.
-//   - A request that has not reached the server is sent again for a few seconds: servers are restarted. One that the server
-//     refuses for now (429, 503) is sent again up to three times, when the server says so, within the time that the call has.
-//   - A stream that breaks off is resumed where the server lets that be done.
-//   - No header's value and no query is in an error, and nothing is sent to another origin than that of the URL.
 package remote
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -20,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 )
@@ -59,8 +47,6 @@ type Server struct {
 	worked atomic.Bool // it has taken a message
 }
 
-var _ mcp.Remote = (*Server)(nil)
-
 // New makes a server. lookup finds the variables of the headers, as [os.LookupEnv] does.
 func New(opt Options, lookup func(string) (string, bool)) (*Server, error) {
 	s := &Server{opt: opt, headers: http.Header{}, client: opt.RoundTripper}
@@ -97,16 +83,7 @@ func transport() *http.Transport {
 	return t
 }
 
-// Connect implements [mcp.Remote].
-func (s *Server) Connect(ctx context.Context, to mcp.Peer) mcp.Connection {
-	c := &conn{server: s, peer: to, url: s.opt.URL, waiting: map[string]mcp.Outgoing{}, exchanges: map[string]*exchange{}, barrier: make(chan struct{}), over: make(chan struct{})}
-	close(c.barrier)
-	c.ctx, c.cancel = context.WithCancel(ctx)
-	c.listenCtx, c.listenCancel = context.WithCancel(c.ctx)
-	s.once.Do(func() { context.AfterFunc(ctx, s.closeIdle) })
-	return c
-}
-
+// closeIdle closes the connections of HTTP that are not in use.
 func (s *Server) closeIdle() {
 	if t, ok := s.client.(*http.Transport); ok {
 		t.CloseIdleConnections()
