@@ -145,6 +145,13 @@ var arrows = map[string][]string{
 	"internal/fleet/logs":         {"internal/fleet/store", "internal/record"},
 	"internal/fleet/status":       {"gate", "internal/fleet/member", "internal/fleet/merge", "internal/fleet/store", "internal/message", "internal/overview", "internal/page/view", "internal/spool", "internal/supervise", "internal/term"},
 	"internal/term/tabletest":     {"internal/printable", "internal/term"},
+
+	// The rooms of supervise, which only supervise uses.
+	"internal/supervise/executable": {"internal/safefile"},
+	"internal/supervise/proctable":  {},
+	"internal/supervise/runrecord":  {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile", "internal/supervise/proctable"},
+	"internal/supervise/stream":     {},
+	"internal/supervise/terminal":   {"internal/supervise/proctable"},
 }
 
 // commandArrows are the arrows of a command's folder, internal/command/NAME, by the executable that links it. No command knows another one: what
@@ -177,13 +184,6 @@ func linkedBy(all []pkg) map[string]string {
 		}
 	}
 	return by
-
-	// The rooms of supervise, which only supervise uses.
-	"internal/supervise/executable": {"internal/safefile"},
-	"internal/supervise/proctable":  {},
-	"internal/supervise/runrecord":  {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile", "internal/supervise/proctable"},
-	"internal/supervise/stream":     {},
-	"internal/supervise/terminal":   {"internal/supervise/proctable"},
 }
 
 // cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
