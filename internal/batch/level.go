@@ -21,6 +21,8 @@ type window struct {
 	first, left float64 // the shares that were left to be used, as was told first and last
 	ended       int     // the tasks that have ended in between
 	resets      time.Time
+	full        time.Time // when nothing was left first
+	beyond      bool      // a task that began after that was answered: the service goes on
 }
 
 // filled says how much of a limit is left, until when.
@@ -29,12 +31,15 @@ func (l *level) filled(left float64, resets time.Time) {
 		l.window = window{first: left, left: left, resets: resets, ended: -1} // who tells it first has used its part before
 	}
 	l.window.left = min(l.window.left, left) // it is told by several at once, in any order
+	if l.window.left <= 0 && l.window.full.IsZero() {
+		l.window.full = time.Now()
+	}
 }
 
 // room is how many tasks still fit into the window, if they use what others have used; ok is false if there is nothing to go by.
 func (w *window) room() (tasks int, ok bool) {
 	each := (w.first - w.left) / float64(w.ended)
-	if w.ended <= 0 || each <= 0 || !time.Now().Before(w.resets) {
+	if w.beyond || w.ended <= 0 || each <= 0 || !time.Now().Before(w.resets) {
 		return 0, false
 	}
 	return int(max(0, w.left)/each + 1e-6), true
@@ -72,6 +77,7 @@ func (l *level) most() int { return l.limit }
 // answered says that a task has ended that began then.
 func (l *level) answered(began time.Time) {
 	l.window.ended++
+	l.window.beyond = l.window.beyond || !l.window.full.IsZero() && began.After(l.window.full)
 	if l.fixed && !l.lacks || began.Before(l.cut) {
 		return // it says nothing of the level as it is now
 	}

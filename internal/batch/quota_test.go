@@ -21,7 +21,8 @@ import (
 
 // account is one of a service that tells with each answer how much of its window is used. It is an [engine.Starter]: each process is one call.
 type account struct {
-	each float64 // of the window that a call uses
+	each   float64 // of the window that a call uses
+	beyond bool    // it answers when all of the window is used, too
 
 	mu                sync.Mutex
 	used              float64
@@ -41,7 +42,7 @@ func (a *account) Run(spec supervise.Spec, started func(engine.Process)) (superv
 	}
 	a.highest = max(a.highest, a.used)
 	attempt := enginetest.Attempt{Steps: []enginetest.Step{enginetest.Wait(time.Second)}}
-	if a.used+a.each > 1+1e-9 {
+	if a.used+a.each > 1+1e-9 && !a.beyond {
 		a.refused++
 		attempt.Steps = append(attempt.Steps, enginetest.Line(enginetest.Event{Class: verdict.UsageLimit, Hint: time.Until(a.resets)}))
 		attempt.Code = 1
@@ -65,6 +66,29 @@ func (a *account) answer() string {
 	return enginetest.Text(enginetest.Event{Text: "answer", Quota: []quota.Window{{Name: "five_hour", Length: 5 * time.Hour, Used: a.used, Resets: a.resets}}})
 }
 
+// batch is one of 60 tasks that use the account.
+func (a *account) batch(t *testing.T, jobs int, reserve quota.Reserve) *batch.Batch {
+	gates := gate.Memory{}
+	return &batch.Batch{Plan: planOf(t, 60), Jobs: jobs, MaxJobs: 16, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
+		r := &engine.Runner{
+			Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}},
+			Starter: a,
+			Policy:  retry.Policy{MaxWait: retry.None},
+			Observe: observe(job),
+			Follow: func(a engine.Activity) {
+				if a.Filled != nil {
+					job.Filled(reserve.Left(a.Filled), a.Filled.Resets)
+				}
+			},
+			Admission: engine.Admission{Shared: &gates, Reserve: reserve},
+		}
+		if _, err := r.Run(ctx, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &job.Task.Prompt}); err != nil {
+			return batch.Outcome{State: batch.Failed, Error: err.Error()}
+		}
+		return batch.Outcome{State: batch.Done}
+	}}
+}
+
 // Work that leaves a reserve begins nothing beyond it, goes on when the window begins anew, and loses nothing. Without one, as many tasks at a time as the
 // window has room for do not meet its end together.
 func TestQuota(t *testing.T) {
@@ -81,25 +105,8 @@ func TestQuota(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				a, gates := &account{each: 0.02}, gate.Memory{}
-				b := &batch.Batch{Plan: planOf(t, 60), Jobs: c.jobs, MaxJobs: 16, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
-					r := &engine.Runner{
-						Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}},
-						Starter: a,
-						Policy:  retry.Policy{MaxWait: retry.None},
-						Observe: observe(job),
-						Follow: func(a engine.Activity) {
-							if a.Filled != nil {
-								job.Filled(c.reserve.Left(a.Filled), a.Filled.Resets)
-							}
-						},
-						Admission: engine.Admission{Shared: &gates, Reserve: c.reserve},
-					}
-					if _, err := r.Run(ctx, belaytype.Command{Args: []string{"claude", "-p"}, Prompt: &job.Task.Prompt}); err != nil {
-						return batch.Outcome{State: batch.Failed, Error: err.Error()}
-					}
-					return batch.Outcome{State: batch.Done}
-				}}
+				a := &account{each: 0.02}
+				b := a.batch(t, c.jobs, c.reserve)
 				begun := time.Now()
 				sum, err := b.Run(t.Context())
 				if err != nil || sum.Counts[batch.Done] != 60 {
@@ -112,4 +119,15 @@ func TestQuota(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A service that goes on when all of a window is used has no wall that tasks would meet: there are soon as many of them as before.
+func TestQuota_Beyond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{each: 0.05, beyond: true}
+		begun := time.Now()
+		if sum, _ := a.batch(t, 0, nil).Run(t.Context()); sum.Counts[batch.Done] != 60 || time.Since(begun) > 20*time.Minute {
+			t.Errorf("%+v in %v", sum, time.Since(begun))
+		}
+	})
 }
