@@ -21,7 +21,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 	if a.answered {
 		t.admission.answered()
 	}
-	c.tellQuota(info.Quota)
+	t.untold = t.untold || !c.tellQuota(info.Quota)
 	if a.report {
 		t.report(info)
 	}

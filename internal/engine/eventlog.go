@@ -26,6 +26,7 @@ type eventLog struct {
 	look    recordLook    // for what stands on its record alone
 	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
 	alarm   *time.Timer   // ends a wait for a limit
+	untold  bool          // limits cannot be kept: another process may have the store locked, and the agent would wait each time
 
 	capture      *verdict.Capture // for rules of the caller's
 	result       *Output          // the answer, once it was asked for
@@ -172,7 +173,7 @@ func (t *eventLog) account() agent.Account {
 		a.Model = cmp.Or(t.substitution.Used, a.Model)
 		t.ended = &a
 		if a.Quota != nil {
-			t.call.tellQuota(a.Quota)
+			t.untold = t.untold || !t.call.tellQuota(a.Quota)
 			t.call.report(agent.LineInfo{Delivered: true, Quota: a.Quota}, t.sessions.soFar(a.Priced()))
 		}
 	}

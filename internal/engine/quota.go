@@ -25,11 +25,11 @@ func (c *call) account() string {
 }
 
 // tellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see. What cannot be kept is not known, and
-// holds nobody up.
-func (c *call) tellQuota(news []quota.Window) {
+// holds nobody up. ok is false after trouble with the store.
+func (c *call) tellQuota(news []quota.Window) (ok bool) {
 	key := c.account()
 	if len(news) == 0 || key == "" || c.shared == nil {
-		return
+		return true
 	}
 	told := clock.Now()
 	var fills quota.Quota
@@ -40,11 +40,12 @@ func (c *call) tellQuota(news []quota.Window) {
 		return s
 	}
 	if err := c.shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
-		return
+		return false
 	}
 	for _, w := range fills {
 		c.alertForecast(key, &w, told)
 	}
+	return true
 }
 
 // alertForecast raises an alert for a window that will be full before it resets.

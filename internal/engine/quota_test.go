@@ -112,6 +112,33 @@ func TestQuota_Told(t *testing.T) {
 	})
 }
 
+// A store that another process has locked, which was stopped, holds an agent up once, not with each of its news.
+func TestQuota_StoreIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := reserving(t, 0)
+		r.Shared = stuckStore{r.Shared.(*gate.Memory)}
+		var told []enginetest.Step
+		for i := range 8 {
+			told = append(told, enginetest.Line(enginetest.Event{Quota: toldOf(float64(i) / 10)}))
+		}
+		script(r, steps(0, append(told, enginetest.Line(enginetest.Event{Text: "hi"}))...))
+		begun := time.Now()
+		_, err := r.Run(t.Context(), claude)
+		must.OK(t, err)
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+// stuckStore is a store that can be read, and whose lock is not to be had.
+type stuckStore struct{ *gate.Memory }
+
+func (stuckStore) Update(string, time.Time, func(gate.State) gate.State) error {
+	time.Sleep(2 * time.Second)
+	return errBroken
+}
+
 // countedStore counts how often something is written.
 type countedStore struct {
 	*gate.Memory

@@ -18,7 +18,9 @@ func setCeilings(s *config.Settings, r *engine.Runner, known agent.Profile) {
 	for _, j := range r.Budgets {
 		r.Reserve = r.Reserve.And(s.BudgetRules[j.Name].Reserve)
 	}
-	if s.NoGate || s.Gate == "" && (tells.Gate == "" || tells.Once) { // it is kept for who works with an agent himself
+	a, ok := known.(agent.Agent)
+	alone := ok && a.Headless() && !tells.Once // else it is for a person or a program, for whom the reserve is kept
+	if !alone || s.NoGate || s.Gate == "" && tells.Gate == "" {
 		r.Reserve = nil
 	}
 	if tells.Model != nil {
