@@ -55,7 +55,7 @@ examples: build ## what commands in README and docs print, from real runs
 	@scripts/setup-clis >/dev/null && scripts/setup-gh full >/dev/null
 	go run ./scripts/examples
 
-reference: ## the tables of docs/reference.md, from the code
+reference: ## the tables of docs/reference.md and docs/record.md, from the code
 	go run ./scripts/reference
 
 faults: build ## the README's table of six faults, measured with the real CLIs in about eight minutes

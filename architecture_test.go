@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 	"scripts/examples":           {"internal/rehearse", "internal/profile", "internal/supervise"},
 	"scripts/arrows":             {},
 	"scripts/lines":              {},
-	"scripts/reference":          {"internal/cli", "internal/config", "internal/engine"},
+	"scripts/reference":          {"internal/belayd", "internal/cli", "internal/config", "internal/engine"},
 	"scripts/unit":               {},
 	"scripts/sixfaults":          {"internal/agent", "internal/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":            {"", "gh", "retry"},

@@ -1,4 +1,4 @@
-// reference makes the tables of docs/reference.md from the code: settings, exit codes, commands and their flags. What stands
+// reference makes the tables of docs/reference.md and docs/record.md from the code: settings, exit codes, commands and their flags. What stands
 // between the tables is written by hand.
 //
 //	go run ./scripts/reference
@@ -17,40 +17,52 @@ import (
 	"github.com/belay-run/belay/internal/config"
 )
 
-const path = "docs/reference.md"
-
 func main() {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		var renewed string
-		if renewed, err = renew(string(text)); err == nil {
-			err = os.WriteFile(path, []byte(renewed), 0o644)
+	for _, d := range documents {
+		if err := d.write(); err != nil {
+			fmt.Fprintln(os.Stderr, "reference:", err)
+			os.Exit(1)
 		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "reference:", err)
-		os.Exit(1)
 	}
 }
 
-// parts are the tables, by the names that the markers have.
-var parts = []struct {
+// document is a file with tables that are made.
+type document struct {
+	path  string
+	parts []part
+}
+
+// part is a table, by the name that its markers have.
+type part struct {
 	name string
 	make func() string
-}{
-	{"exit codes", exitCodes},
-	{"settings", settings},
-	{"commands", commands},
+}
+
+var documents = []document{
+	{"docs/reference.md", []part{{"exit codes", exitCodes}, {"settings", settings}, {"commands", commands}}},
+	{"docs/record.md", []part{{"flags", recordFlags}}},
+}
+
+func (d *document) write() error {
+	text, err := os.ReadFile(d.path)
+	if err != nil {
+		return err
+	}
+	renewed, err := d.renew(string(text))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.path, []byte(renewed), 0o644)
 }
 
 // renew puts the tables of today between their markers.
-func renew(text string) (string, error) {
-	for _, p := range parts {
+func (d *document) renew(text string) (string, error) {
+	for _, p := range d.parts {
 		begin, end := "<!-- "+p.name+": made by go run ./scripts/reference -->\n", "<!-- "+p.name+": end -->\n"
 		before, rest, found := strings.Cut(text, begin)
 		_, after, ended := strings.Cut(rest, end)
 		if !found || !ended {
-			return "", fmt.Errorf("the markers of the %s are missing", p.name)
+			return "", fmt.Errorf("%s: the markers of the %s are missing", d.path, p.name)
 		}
 		text = before + begin + p.make() + end + after
 	}
