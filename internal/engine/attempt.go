@@ -7,6 +7,9 @@ import (
 	"syscall"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/input"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -14,21 +17,21 @@ import (
 // launch is how an attempt is started.
 type launch struct {
 	args, env      []string
-	input          input
+	input          input.Input
 	stdout, stderr io.Writer
 	// inMemory says that both writers only keep what they are given.
 	inMemory bool
 	// held says that output is held back until the attempt counts.
 	held bool
 	// started is told of the process, before anything else is done with it; nil if that is of no use.
-	started func(Process)
+	started func(call.Process)
 }
 
 // ending is what is known of an attempt when its process has ended.
 type ending struct {
 	err     error // why there was no process; nil if there was one
 	exit    supervise.Exit
-	process Process
+	process call.Process
 	again   bool // its input can be had again
 }
 
@@ -36,40 +39,40 @@ type ending struct {
 func (e *ending) started() bool { return e.process != nil }
 
 // start starts the command once and waits for it. The admission belongs to the attempt.
-func (cand *candidate) start(n int, l launch, ad admission) ending {
+func (cand *candidate) start(n int, l launch, ad admission.Admission) ending {
 	c, ended := cand.call, make(chan struct{})
 	defer close(ended)
 	l.env = traced(c, l.env, n)
-	return cand.supervised(l, supervise.Spec{RunID: c.id, Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder, Placement: cand.placement()}, func(p Process) {
+	return cand.supervised(l, supervise.Spec{RunID: c.ID, Timeout: c.Timeout(), Stall: c.Stall(false), Linger: c.Traits.Linger, Ladder: c.Traits.Ladder, Placement: cand.placement()}, func(p call.Process) {
 		if l.started != nil {
 			l.started(p)
 		}
-		c.emit(belaytype.AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
-		if ad.leased() && c.traits.kind != agentConversation { // whose caller may take hours until the first request
-			go ad.renew(ended)
+		c.Emit(belaytype.AttemptStarted{Attempt: n, Command: c.Command.Name(), PID: p.PID(), Held: l.held})
+		if ad.Leased() && c.Traits.Kind != call.AgentConversation { // whose caller may take hours until the first request
+			go ad.Renew(ended)
 		}
 	})
 }
 
 // supervised starts a process, the command's or that of its check, and waits for it. It ends with the invocation. The spec says how it is watched,
 // the launch all else; started is called once it runs.
-func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Process)) ending {
+func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(call.Process)) ending {
 	c := cand.call
-	path, err := c.runner.starter().Look(l.args[0], c.command.Dir)
+	path, err := c.Settings.StarterInUse().Look(l.args[0], c.Command.Dir)
 	if err != nil {
 		return ending{err: err, again: true}
 	}
-	stdin, err := l.input.open()
+	stdin, err := l.input.Open()
 	if err != nil {
 		return ending{err: err, again: true}
 	}
 	var e ending
 	disregard := func() {}
 	cand.control.launching()
-	spec.Path, spec.Args, spec.Dir, spec.Env = path, l.args, c.command.Dir, l.env
+	spec.Path, spec.Args, spec.Dir, spec.Env = path, l.args, c.Command.Dir, l.env
 	watchCeilings(c, &spec)
 	spec.Stdin, spec.Stdout, spec.Stderr, spec.InMemory = stdin, l.stdout, l.stderr, l.inMemory
-	e.exit, err = c.runner.starter().Run(spec, func(p Process) {
+	e.exit, err = c.Settings.StarterInUse().Run(spec, func(p call.Process) {
 		e.process = p
 		cand.control.running(p)
 		started(p)
@@ -77,7 +80,7 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Pr
 	})
 	disregard()
 	cand.control.running(nil)
-	again := l.input.close()
+	again := l.input.Close()
 	if err != nil {
 		return ending{err: err, again: true}
 	}
@@ -88,13 +91,13 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(Pr
 // placement says where the command stands to the terminal.
 func (cand *candidate) placement() supervise.Placement {
 	switch {
-	case cand.call.profile.Headless():
+	case cand.call.Profile.Headless():
 		return supervise.OwnSession
-	case cand.call.command.Terminal && cand.pace.mayRepeat():
+	case cand.call.Command.Terminal && cand.pace.MayRepeat():
 		// It has the terminal as it would have it in a pipeline, and we see a Ctrl-C too: as a job of its own it could
 		// handle that, end with 1, and be started again.
 		return supervise.SharedGroup
-	case cand.call.command.Terminal:
+	case cand.call.Command.Terminal:
 		return supervise.TerminalPlacement()
 	}
 	return supervise.OwnGroup
@@ -102,9 +105,9 @@ func (cand *candidate) placement() supervise.Placement {
 
 // stopWithContext stops the process when the context ends, by its own ladder if it has one. The returned function ends that, and returns once a stop
 // that has begun is under way.
-func (cand *candidate) stopWithContext(p Process, own supervise.Ladder) (end func()) {
+func (cand *candidate) stopWithContext(p call.Process, own supervise.Ladder) (end func()) {
 	asked := make(chan struct{})
-	disregard := context.AfterFunc(cand.pace.ctx, func() {
+	disregard := context.AfterFunc(cand.pace.Ctx, func() {
 		defer close(asked)
 		cand.stopProcess(p, own)
 	})
@@ -116,11 +119,11 @@ func (cand *candidate) stopWithContext(p Process, own supervise.Ladder) (end fun
 }
 
 // stopProcess ends the process because the context has ended.
-func (cand *candidate) stopProcess(p Process, own supervise.Ladder) {
+func (cand *candidate) stopProcess(p call.Process, own supervise.Ladder) {
 	ladder := supervise.Terminate
 	reason := "cancelled"
-	cause := context.Cause(cand.pace.ctx)
-	if i, ok := asInterrupt(cause); ok {
+	cause := context.Cause(cand.pace.Ctx)
+	if i, ok := call.AsInterrupt(cause); ok {
 		ladder = supervise.Forward(syscall.Signal(i.Signal))
 		reason = i.Name
 	} else if errors.Is(cause, retry.ErrTotalTimeout) {
@@ -132,6 +135,6 @@ func (cand *candidate) stopProcess(p Process, own supervise.Ladder) {
 	if cand.control.isKilled() {
 		ladder = supervise.Ladder{}
 	}
-	cand.call.emit(belaytype.Stopping{Reason: reason})
+	cand.call.Emit(belaytype.Stopping{Reason: reason})
 	p.Stop(ladder)
 }

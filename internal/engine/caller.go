@@ -8,6 +8,9 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -22,15 +25,15 @@ type caller struct {
 	checked bool // a limit has been asked for
 }
 
-func (k *caller) traits() traits {
-	return traits{kind: callerCommand, gate: k.info.Gate, provider: k.info.Provider, changes: k.changes != nil, timeout: k.info.Deadline, tested: k.info.Tested}
+func (k *caller) traits() call.Traits {
+	return call.Traits{Kind: call.CallerCommand, Gate: k.info.Gate, Provider: k.info.Provider, Changes: k.changes != nil, Timeout: k.info.Deadline, Tested: k.info.Tested}
 }
 
 func (k *caller) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
 
-func (k *caller) prepare(n int, ad admission, _ func(turnReport)) (launch, transcript, error) {
+func (k *caller) prepare(n int, ad admission.Admission, _ func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
 	var listener agent.Listener
-	if k.pace.mayRepeat() {
+	if k.pace.MayRepeat() {
 		listener = k.caller.Listen()
 	}
 	l, t := k.launch(ad, listener)
@@ -46,13 +49,13 @@ func (k *caller) complete(j *judgement) {
 		return
 	}
 	k.checked = true
-	if hint, err := k.info.CheckLimit(k.pace.ctx, k.ask(j)); err == nil {
+	if hint, err := k.info.CheckLimit(k.pace.Ctx, k.ask(j)); err == nil {
 		j.verdict.Hint = hint
 	}
 }
 
 func (k *caller) preview(p *belaytype.Preview) error {
-	if k.pace.mayRepeat() {
+	if k.pace.MayRepeat() {
 		p.Env = k.caller.Listen().Env()
 	}
 	return nil
@@ -67,20 +70,20 @@ const askTimeout = 30 * time.Second
 // Its requests are counted as the attempt's.
 func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]byte, error) {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
-		command := &k.call.command
-		path, err := k.call.runner.starter().Look(command.Args[0], command.Dir)
+		command := &k.call.Command
+		path, err := k.call.Settings.StarterInUse().Look(command.Args[0], command.Dir)
 		if err != nil {
 			return nil, err
 		}
 		j.asked++
 		var stdout, stderr bytes.Buffer
-		var process Process
+		var process call.Process
 		end := func() {}
-		exit, err := k.call.runner.starter().Run(supervise.Spec{
-			Path: path, Args: append([]string{command.Args[0]}, args...), Dir: command.Dir, Env: k.call.env, RunID: k.call.id,
+		exit, err := k.call.Settings.StarterInUse().Run(supervise.Spec{
+			Path: path, Args: append([]string{command.Args[0]}, args...), Dir: command.Dir, Env: k.call.Env, RunID: k.call.ID,
 			Stdout: &limited{&stdout, 16 << 20}, Stderr: &limited{&stderr, 64 << 10},
 			Placement: supervise.OwnSession, Timeout: askTimeout,
-		}, func(p Process) {
+		}, func(p call.Process) {
 			process = p
 			stop := context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 			end = func() { stop() }
@@ -90,12 +93,12 @@ func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]b
 		case err != nil:
 			return nil, err
 		case exit.Reason != supervise.Exited:
-			return nil, fmt.Errorf("%s %s did not answer", command.name(), args[0])
+			return nil, fmt.Errorf("%s %s did not answer", command.Name(), args[0])
 		case exit.Code != 0:
 			if len(exit.Left) > 0 {
 				process.EndTree()
 			}
-			return nil, fmt.Errorf("%s %s: %s", command.name(), args[0], message.LastLine(verdict.LastLines(stderr.String(), 1, 200)))
+			return nil, fmt.Errorf("%s %s: %s", command.Name(), args[0], message.LastLine(verdict.LastLines(stderr.String(), 1, 200)))
 		}
 		return stdout.Bytes(), nil
 	}

@@ -6,6 +6,10 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -14,15 +18,15 @@ import (
 // candidate is a command that may answer the request of an invocation: the caller's own, or a fallback. Each has a gate, a
 // policy and sessions of its own. The id, the time, the limits on cost and the record are the invocation's.
 type candidate struct {
-	call    *call
-	pace    *pace
+	call    *call.Call
+	pace    *admission.Pace
 	kind    kind
 	control *control
 	// spending are the limits on cost that it counts towards.
-	spending *spending
-	login    login
+	spending *spending.Ledger
+	login    admission.Login
 	// turnOver puts a turn of a conversation on record.
-	turnOver func(turnReport)
+	turnOver func(transcript.TurnReport)
 
 	fallback    string          // what the caller calls it; empty for the caller's own command
 	budgets     []budget.Joined // that a fallback joins beside the runner's
@@ -32,7 +36,7 @@ type candidate struct {
 
 // attempts lets one candidate after another go through the stages until one of them has the result. refused is why there is
 // not even a first attempt.
-func (inv *Invocation) attempts(refused *refusal) {
+func (inv *Invocation) attempts(refused *admission.Refusal) {
 	f := &finisher{inv: inv}
 	cand, n := &inv.candidate, 1
 	for {
@@ -61,7 +65,7 @@ func (inv *Invocation) attempts(refused *refusal) {
 
 // run goes through the stages, attempt after attempt: admission, attempt, transcript, verdict, decision, record. n is the
 // number of the first one. It returns that of the last one, its judgement, and why there is no further one.
-func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgement, *retry.Error) {
+func (cand *candidate) run(f *finisher, n int, refused *admission.Refusal) (int, *judgement, *retry.Error) {
 	if refused == nil {
 		refused = cand.kind.begin()
 	}
@@ -95,15 +99,15 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 		f.errors = append(f.errors, j.message)
 		failed := belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr(), Renewed: d.renewed}
 		if d.round {
-			failed.Round, failed.Of = f.inv.checker.rounds, cand.call.runner.Check.Most()
+			failed.Round, failed.Of = f.inv.checker.rounds, cand.call.Settings.Check.Most()
 		}
-		cand.call.emit(failed)
+		cand.call.Emit(failed)
 		f.putAside(j)
 		if !d.round {
 			cand.kind.repeat(j)
 		}
 		if d.round || d.renewed {
-			cand.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
+			cand.call.Live.Update(supervise.StateRunning, n+1, "", time.Time{})
 			continue
 		}
 		if err := f.decider.await(n, j, d.wait); err != nil {
@@ -115,44 +119,44 @@ func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgemen
 }
 
 // attempt makes one attempt, when the gate lets it, and judges it.
-func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
-	if reached := cand.spending.check(); reached != nil {
-		return judgeRefusal(refuseCost(reached, cand.call))
+func (cand *candidate) attempt(n int, keeper *admission.Gatekeeper) *judgement {
+	if reached := cand.spending.Check(); reached != nil {
+		return judgeRefusal(admission.RefuseCost(reached, cand.call))
 	}
-	waited := cand.pace.waits.before
-	ad, refused := keeper.admit(n)
+	waited := cand.pace.Waits.Before
+	ad, refused := keeper.Admit(n)
 	if refused != nil {
 		return judgeRefusal(refused)
 	}
 	var j *judgement
 	if reached := cand.spentAtGate(waited); reached != nil {
-		j = judgeRefusal(refuseCost(reached, cand.call))
+		j = judgeRefusal(admission.RefuseCost(reached, cand.call))
 	} else {
 		j = cand.admitted(n, ad)
 	}
-	if j.transcript != nil && j.transcript.toldOfTurns() {
-		ad.endTalk()
+	if j.transcript != nil && j.transcript.ToldOfTurns() {
+		ad.EndTalk()
 	} else {
-		ad.report(j.verdict, j.unhealthy(), cand.call.command.name(), j.code)
+		ad.Report(j.verdict, j.unhealthy(), cand.call.Command.Name(), j.code)
 	}
-	keeper.warn(j.verdict, ad.gated() && j.started())
+	keeper.Warn(j.verdict, ad.Gated() && j.started())
 	return j
 }
 
 // spentAtGate says which limit on cost was reached while the attempt waited at the gate; waited is what had been waited
 // before.
 func (cand *candidate) spentAtGate(waited time.Duration) *belaytype.MaxCostReached {
-	if cand.pace.waits.before == waited {
+	if cand.pace.Waits.Before == waited {
 		return nil
 	}
-	return cand.spending.check()
+	return cand.spending.Check()
 }
 
 // admitted makes an attempt that was let in.
-func (cand *candidate) admitted(n int, ad admission) *judgement {
-	defer cand.login.begin(cand.call, cand.pace, n)()
-	if cause := context.Cause(cand.pace.ctx); cause != nil {
-		return judgeRefusal(cand.pace.cutShort(cand.call, cause))
+func (cand *candidate) admitted(n int, ad admission.Admission) *judgement {
+	defer cand.login.Begin(cand.call, cand.pace, n)()
+	if cause := context.Cause(cand.pace.Ctx); cause != nil {
+		return judgeRefusal(cand.pace.CutShort(cand.call, cause))
 	}
 	if refused := diskRefusal(cand.call); refused != nil {
 		return judgeRefusal(refused)
@@ -163,7 +167,7 @@ func (cand *candidate) admitted(n int, ad admission) *judgement {
 	}
 	e := cand.start(n, l, ad)
 	if e.started() {
-		t.end()
+		t.End()
 	}
 	j := cand.judge(e, t)
 	if e.started() {
@@ -174,8 +178,8 @@ func (cand *candidate) admitted(n int, ad admission) *judgement {
 
 // managed says that more was asked for than to run the command: then we may end what it leaves behind.
 func (cand *candidate) managed() bool {
-	p := &cand.pace.policy
-	return cand.pace.mayRepeat() || cand.call.checks() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.Ceilings != (Ceilings{}) || cand.call.runner.AtMost != (Bounds{})
+	p := &cand.pace.Policy
+	return cand.pace.MayRepeat() || cand.call.Checks() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.Settings.Stall > 0 || cand.call.Settings.Ceilings != (call.Ceilings{}) || cand.call.Settings.AtMost != (call.Bounds{})
 }
 
 // checkVersion says, once, that the CLI is not of a version that its profile is tested with.
@@ -183,9 +187,9 @@ func (cand *candidate) checkVersion(j *judgement) {
 	if cand.versionSaid || j.transcript == nil {
 		return
 	}
-	version := j.transcript.version()
-	if standing := cand.call.traits.tested.Standing(version); standing != "" {
+	version := j.transcript.Version()
+	if standing := cand.call.Traits.Tested.Standing(version); standing != "" {
 		cand.versionSaid = true
-		cand.call.emit(belaytype.UntestedVersion{Version: version, Standing: standing})
+		cand.call.Emit(belaytype.UntestedVersion{Version: version, Standing: standing})
 	}
 }

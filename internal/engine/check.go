@@ -12,6 +12,10 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/input"
+	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -39,7 +43,7 @@ func NoCheck(p agent.Profile) bool {
 
 // checker runs the checks of an invocation, also those of the work of a fallback.
 type checker struct {
-	call   *call
+	call   *call.Call
 	rounds int // how often an agent was told
 	failed int // how many checks have failed
 	last   *belaytype.Check
@@ -59,18 +63,18 @@ type finding struct {
 
 // look has the work of an attempt checked, of which this is the answer. lost is why that is not whole; nil if it is.
 func (k *checker) look(cand *candidate, n int, answer *belaytype.Output, lost error) finding {
-	begun, line := time.Now(), k.call.runner.Check.Line
+	begun, line := time.Now(), k.call.Settings.Check.Line
 	var soFar belaytype.Result
 	cand.kind.account(&soFar)
 	doing := agent.Activity{Doing: agent.UsingTool, Tool: "check", Argument: line}
 	if k.rounds > 0 {
-		doing.Tool = fmt.Sprintf("check, round %d of %d", k.rounds, k.call.runner.Check.Most())
+		doing.Tool = fmt.Sprintf("check, round %d of %d", k.rounds, k.call.Settings.Check.Most())
 	}
-	cand.call.report(agent.LineInfo{Activity: doing}, soFar.Usage)
-	cand.call.live.change(func(rec *supervise.Record) { rec.Activity = "check" })
-	cand.call.emit(belaytype.Checking{Attempt: n, Round: k.rounds, Of: k.call.runner.Check.Most(), Command: line})
+	cand.call.Report(agent.LineInfo{Activity: doing}, soFar.Usage)
+	cand.call.Live.Change(func(rec *supervise.Record) { rec.Activity = "check" })
+	cand.call.Emit(belaytype.Checking{Attempt: n, Round: k.rounds, Of: k.call.Settings.Check.Most(), Command: line})
 	f := finding{Check: belaytype.Check{Command: line, Rounds: k.rounds, ExitCode: -1}}
-	check := cand.call.command.Check
+	check := cand.call.Command.Check
 	switch {
 	case lost != nil:
 		f.unmade, f.err, f.how = true, lost, "was not made, because the answer could not be kept: "+lost.Error()
@@ -86,9 +90,9 @@ func (k *checker) look(cand *candidate, n int, answer *belaytype.Output, lost er
 
 // ask asks the caller's function.
 func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Result) error, n int, answer *belaytype.Output) {
-	r := &belaytype.Result{ID: cand.call.id, Success: true, Output: answer, Attempts: n, Profile: cand.call.profile.Name(), Fallback: cand.fallback}
+	r := &belaytype.Result{ID: cand.call.ID, Success: true, Output: answer, Attempts: n, Profile: cand.call.Profile.Name(), Fallback: cand.fallback}
 	cand.kind.account(r)
-	if f.err = check(cand.pace.ctx, r); f.err != nil {
+	if f.err = check(cand.pace.Ctx, r); f.err != nil {
 		f.how, f.Output = "was refused", f.err.Error()
 		return
 	}
@@ -98,15 +102,15 @@ func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Re
 // run runs the line, in the run's directory and as a part of it. What it leaves running ends with it; what the command has left does not.
 func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
-	env := append(supervise.Mark(c.env, c.id), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+strings.ReplaceAll(c.runner.Task.ID, "\x00", "\uFFFD"))
-	l := launch{args: supervise.Shell(c.runner.Check.Line), env: env, input: &feed{source: answer.Reader()}, stdout: said, stderr: said}
-	limit, place := c.runner.Check.Limit(), cand.placement()
+	env := append(supervise.Mark(c.Env, c.ID), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+strings.ReplaceAll(c.Settings.Task.ID, "\x00", "\uFFFD"))
+	l := launch{args: supervise.Shell(c.Settings.Check.Line), env: env, input: &input.Feed{Source: answer.Reader()}, stdout: said, stderr: said}
+	limit, place := c.Settings.Check.Limit(), cand.placement()
 	if place == supervise.Foreground {
 		place = supervise.SharedGroup // a Ctrl-C is for the run
 	}
 	// A shell that waits dies of SIGTERM, and not of a SIGINT that its command has not got.
-	e := cand.supervised(l, supervise.Spec{RunID: c.id + checkMark, Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(Process) {})
-	l.input.release()
+	e := cand.supervised(l, supervise.Spec{RunID: c.ID + checkMark, Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(call.Process) {})
+	l.input.Release()
 	if !e.started() {
 		f.unmade, f.err, f.how = true, e.err, "could not be started: "+e.err.Error()
 		return
@@ -115,13 +119,13 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 		e.process.EndTree()
 	}
 	if sig := syscall.Signal(e.exit.ShellCode() - 128); sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP {
-		retry.Sleep(cand.pace.ctx, groupSignalDelay) // it may have been meant for us too
+		retry.Sleep(cand.pace.Ctx, groupSignalDelay) // it may have been meant for us too
 	}
 	ended := said.Excerpt()
 	f.Output = string(slices.Concat(ended.Head, ended.Tail))
 	switch code := e.exit.Code; {
 	case e.exit.Reason == supervise.Exceeded:
-		f.how, f.broken = "was ended: "+exceeded("it", e.exit.Excess).verdict.Evidence, true
+		f.how, f.broken = "was ended: "+exceeded("it", e.exit.Excess).Verdict.Evidence, true
 	case e.exit.Reason == supervise.Deadline:
 		f.how, f.broken = "did not end within "+printable.Span(limit), true
 	case e.exit.Signal != 0:
@@ -139,7 +143,7 @@ func (k *checker) tell(f *finding) string {
 		k.told = text
 		text = fmt.Sprintf("$ %s\n%s\n\nThe check %s.", f.Command, text, f.how)
 	}
-	return cmp.Or(k.call.runner.Check.Prompt, checkPrompt) + "\n\n" + text
+	return cmp.Or(k.call.Settings.Check.Prompt, checkPrompt) + "\n\n" + text
 }
 
 // accept decides on a success: it counts if its check passes, or if there is none. Otherwise the session of an agent is told why, and goes on;
@@ -149,24 +153,24 @@ func (f *finisher) accept(n int, j *judgement) decision {
 	if k == nil {
 		return decision{over: true}
 	}
-	found := k.look(f.cand, n, j.output(), j.transcript.output().Lost())
+	found := k.look(f.cand, n, j.output(), j.transcript.Output().Lost())
 	if d := f.settled(j, &found); d != nil {
 		return *d
 	}
 	k.refuse(j, &found)
 	again := !found.broken || found.how != k.how // else another round would not help
 	k.how = found.how
-	reached := f.cand.spending.check()
+	reached := f.cand.spending.Check()
 	switch {
 	case reached != nil:
-		j.verdict, j.message = costVerdict(reached), c.causeText(reached)
+		j.verdict, j.message = spending.CostVerdict(reached), c.CauseText(reached)
 		j.stopCode = CodeTryLater // with more money it goes on
-		return decision{over: true, stop: costStop(reached)}
-	case again && k.rounds < c.runner.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.tell(&found)):
+		return decision{over: true, stop: spending.CostStop(reached)}
+	case again && k.rounds < c.Settings.Check.Most() && f.decider.mayStart() && f.cand.kind.sendBack(j, k.tell(&found)):
 		k.rounds++
 		f.decider.count(verdict.NotDone)
 		return decision{round: true}
-	case again && k.rounds == 0 && c.runner.Check.Repeat:
+	case again && k.rounds == 0 && c.Settings.Check.Repeat:
 		j.verdict.Retryable = true
 		return f.decider.decide(j)
 	}
@@ -198,20 +202,20 @@ func (k *checker) refuse(j *judgement, f *finding) {
 	if f.Command == "" {
 		why = v.Evidence
 	}
-	j.message = k.call.command.name() + " is not done: " + why
+	j.message = k.call.Command.Name() + " is not done: " + why
 	k.failed++
 }
 
 // entry is a finding as a line of the log has it.
 func (k *checker) entry(f *finding) *journal.Check {
-	return &journal.Check{Round: k.failed, Passed: f.Passed, ExitCode: f.ExitCode, Time: milliseconds(f.took)}
+	return &journal.Check{Round: k.failed, Passed: f.Passed, ExitCode: f.ExitCode, Time: transcript.Milliseconds(f.took)}
 }
 
 // doneAlready looks, before the first attempt, whether there is anything to do: the judgement is nil if there is. stop is why there is no attempt
 // though there is.
 func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
 	k := f.inv.checker
-	if k == nil || !f.cand.call.runner.Check.First {
+	if k == nil || !f.cand.call.Settings.Check.First {
 		return nil, nil
 	}
 	found := k.look(f.cand, 0, nil, nil)

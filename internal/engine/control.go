@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/belay-run/belay/internal/engine/call"
 	"sync"
 	"syscall"
 )
@@ -9,7 +10,7 @@ import (
 // was known.
 type control struct {
 	mu       sync.Mutex
-	process  Process          // the one that runs now
+	process  call.Process     // the one that runs now
 	starting bool             // there will be one at once, or already is and is not known yet
 	pending  []syscall.Signal // for the one that starts
 	killed   bool             // as is every process that starts
@@ -25,7 +26,7 @@ func (c *control) launching() {
 }
 
 // running takes note of the present process; nil when there is none.
-func (c *control) running(p Process) {
+func (c *control) running(p call.Process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pending := c.pending
@@ -71,7 +72,7 @@ func (c *control) interruption() error {
 }
 
 // kill says that the process and every one that starts are to be killed, and returns the present one; nil if there is none.
-func (c *control) kill() Process {
+func (c *control) kill() call.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.killed = true

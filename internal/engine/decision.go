@@ -8,6 +8,8 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -26,28 +28,28 @@ type decision struct {
 
 // decider decides, attempt after attempt.
 type decider struct {
-	call    *call
-	pace    *pace
-	keeper  *gatekeeper
+	call    *call.Call
+	pace    *admission.Pace
+	keeper  *admission.Gatekeeper
 	kind    kind
 	control *control
-	login   *login
+	login   *admission.Login
 	before  int                   // attempts of the candidates before
 	failed  map[verdict.Class]int // attempts that were repeated, by class
 }
 
 // decide says what follows from a judgement, which may become a success: see [kind.settle].
 func (d *decider) decide(j *judgement) decision {
-	if j.started() && d.ended() == nil && d.kind.restart(j) && d.pace.series.Restart() {
+	if j.started() && d.ended() == nil && d.kind.restart(j) && d.pace.Series.Restart() {
 		return decision{restart: true}
 	}
 	if d.renewed(j) {
 		d.count(j.verdict.Class)
-		d.login.tries++
+		d.login.Tries++
 		return decision{renewed: true}
 	}
 	backoff, stop := d.next(j)
-	if cause := d.ended(); cause != nil && d.pace.mayRepeat() && j.verdict.Retryable && !j.timedOut && !errors.Is(cause, retry.ErrTotalTimeout) {
+	if cause := d.ended(); cause != nil && d.pace.MayRepeat() && j.verdict.Retryable && !j.timedOut && !errors.Is(cause, retry.ErrTotalTimeout) {
 		// It would have gone on but for the request to stop, which came as the attempt ended.
 		j.cutShort(d.call, message.StoppedBetween, cause)
 	}
@@ -60,8 +62,8 @@ func (d *decider) decide(j *judgement) decision {
 
 // renewed reports whether an attempt is repeated at once because its login was renewed meanwhile, whatever the policy says of retries.
 func (d *decider) renewed(j *judgement) bool {
-	return d.login.wasRenewed(j.verdict.Class) && d.call.traits.kind == agentTurn && j.started() && j.noRepeat == nil && d.ended() == nil &&
-		d.mayStart() && d.kind.hindrance(j) == nil && d.pace.series.Restart()
+	return d.login.WasRenewed(j.verdict.Class) && d.call.Traits.Kind == call.AgentTurn && j.started() && j.noRepeat == nil && d.ended() == nil &&
+		d.mayStart() && d.kind.hindrance(j) == nil && d.pace.Series.Restart()
 }
 
 // count counts an attempt that is followed by another.
@@ -74,7 +76,7 @@ func (d *decider) count(class verdict.Class) {
 
 // mayStart reports whether the caller's bound on starts leaves room for another.
 func (d *decider) mayStart() bool {
-	starts := d.call.runner.AtMost.Starts
+	starts := d.call.Settings.AtMost.Starts
 	return starts == 0 || d.before+d.repeated()+1 < starts
 }
 
@@ -91,7 +93,7 @@ func (d *decider) ended() error {
 	if cause := d.control.interruption(); cause != nil {
 		return cause
 	}
-	return context.Cause(d.pace.ctx)
+	return context.Cause(d.pace.Ctx)
 }
 
 // next asks whether the attempt is to be repeated: after what wait, or why not.
@@ -111,7 +113,7 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 	if limit := v.Class.RetryLimit(); advice.Retry && limit > 0 && d.failed[v.Class] >= limit {
 		return 0, &retry.Error{Cause: retry.ErrExhausted}
 	}
-	if advice.Retry && d.pace.mayRepeat() {
+	if advice.Retry && d.pace.MayRepeat() {
 		if stop := d.kind.settle(j); stop != nil {
 			return 0, stop
 		}
@@ -119,7 +121,7 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 			return 0, nil
 		}
 	}
-	backoff, err := d.pace.series.Next(now, &belaytype.Error{Verdict: v, Message: j.message}, advice)
+	backoff, err := d.pace.Series.Next(now, &belaytype.Error{Verdict: v, Message: j.message}, advice)
 	if stop, ok := errors.AsType[*retry.Error](err); ok {
 		return 0, stop
 	}
@@ -136,8 +138,8 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 func (d *decider) advice(j *judgement) retry.Advice {
 	v := j.verdict
 	a := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: j.timedOut}
-	if !a.NotBefore.IsZero() && d.call.traits.kind == callerCommand {
-		a.NotBefore = a.NotBefore.Add(d.call.runner.limitBuffer())
+	if !a.NotBefore.IsZero() && d.call.Traits.Kind == call.CallerCommand {
+		a.NotBefore = a.NotBefore.Add(d.call.Settings.LimitBufferInUse())
 	}
 	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
 		a.Retry = true // not worth a back-off, but worth the wait if that fits
@@ -147,14 +149,14 @@ func (d *decider) advice(j *judgement) retry.Advice {
 
 // hindrance is why there must be no further attempt though the policy has one, whose back-off ends at until.
 func (d *decider) hindrance(j *judgement, until time.Time) *retry.Error {
-	if hold := d.keeper.hold(j.verdict, until); hold != nil && hold.Until.Sub(until) > d.pace.left() {
+	if hold := d.keeper.Hold(j.verdict, until); hold != nil && hold.Until.Sub(until) > d.pace.Left() {
 		return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: hold.Until} // no pointless sleep
 	}
 	if stop := d.kind.hindrance(j); stop != nil {
 		return stop
 	}
 	if d.kind.knowsFailures() && j.started() {
-		return d.keeper.spend(j.verdict)
+		return d.keeper.Spend(j.verdict)
 	}
 	return nil
 }
@@ -171,7 +173,7 @@ type wait struct {
 func (d *decider) newWait(j *judgement, backoff time.Duration) wait {
 	now := clock.Now()
 	w := wait{length: backoff, backoff: backoff}
-	if w.hold = d.keeper.hold(j.verdict, now.Add(backoff)); w.hold != nil {
+	if w.hold = d.keeper.Hold(j.verdict, now.Add(backoff)); w.hold != nil {
 		w.length = w.hold.Until.Sub(now)
 	}
 	return w
@@ -184,27 +186,27 @@ func (d *decider) await(n int, j *judgement, w wait) error {
 	if w.hold != nil {
 		event.Until = w.hold.Until
 	}
-	if !j.verdict.Class.Throttle() || p.policy.CountThrottles {
-		event.Retry, event.Of = p.series.Retries(), p.policy.MaxRetries // those inside an agent count too
+	if !j.verdict.Class.Throttle() || p.Policy.CountThrottles {
+		event.Retry, event.Of = p.Series.Retries(), p.Policy.MaxRetries // those inside an agent count too
 		if limit := j.verdict.Class.RetryLimit(); limit > 0 {
 			event.Of = min(event.Of, event.Retry+limit-1)
 		}
 		if j.timedOut {
-			event.Of = min(event.Of, max(event.Retry, p.policy.RetryTimeouts))
+			event.Of = min(event.Of, max(event.Retry, p.Policy.RetryTimeouts))
 		}
 	}
-	d.call.live.update(supervise.StateWaiting, n, j.message, event.Until)
-	d.call.emit(event)
+	d.call.Live.Update(supervise.StateWaiting, n, j.message, event.Until)
+	d.call.Emit(event)
 	begun, slept := time.Now(), w.backoff
-	err := retry.Sleep(p.ctx, w.backoff)
+	err := retry.Sleep(p.Ctx, w.backoff)
 	if err != nil {
 		slept = min(slept, time.Since(begun))
 	}
-	p.waits.before += slept - w.length
+	p.Waits.Before += slept - w.length
 	if err == nil && w.hold != nil {
-		err = d.keeper.awaitHold(w.hold)
+		err = d.keeper.AwaitHold(w.hold)
 	}
-	d.call.emit(belaytype.WaitOver{CutShort: err != nil})
-	d.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
+	d.call.Emit(belaytype.WaitOver{CutShort: err != nil})
+	d.call.Live.Update(supervise.StateRunning, n+1, "", time.Time{})
 	return err
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 )
 
 // standIn is a fallback that fits the command.
 type standIn struct {
-	Fallback
+	call.Fallback
 	agent  agent.Agent
 	args   []string
 	dir    string
@@ -23,8 +24,8 @@ type standIn struct {
 
 // addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
 func (inv *Invocation) addFallbacks() (err error) {
-	inv.standIns, inv.unfit, err = standIns(inv.call.runner, &inv.call.command.Command)
-	known := inv.call.secrets
+	inv.standIns, inv.unfit, err = standIns(inv.call.Settings, &inv.call.Command.Command)
+	known := inv.call.Secrets
 	for _, s := range inv.standIns {
 		known.Args = slices.Concat(known.Args, s.args)
 	}
@@ -33,7 +34,7 @@ func (inv *Invocation) addFallbacks() (err error) {
 
 // standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
 // why. The error is a [*UsageError].
-func standIns(r *Settings, c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
+func standIns(r *call.Settings, c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {
 	for _, f := range r.Fallbacks {
 		s, refused := newStandIn(r, f, c)
 		switch {
@@ -49,7 +50,7 @@ func standIns(r *Settings, c *belaytype.Command) (list []standIn, unfit []*belay
 }
 
 // newStandIn finds out how a fallback is started for a command.
-func newStandIn(r *Settings, f Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
+func newStandIn(r *call.Settings, f call.Fallback, c *belaytype.Command) (s standIn, refused *belaytype.FallbackRefused) {
 	refuse := func(why string) (standIn, *belaytype.FallbackRefused) {
 		return standIn{}, &belaytype.FallbackRefused{Fallback: f.Name(), Why: why}
 	}
@@ -93,7 +94,7 @@ func newStandIn(r *Settings, f Fallback, c *belaytype.Command) (s standIn, refus
 			s.dir = filepath.Join(c.Dir, s.dir)
 		}
 	}
-	if _, err := r.starter().Look(s.args[0], s.dir); err != nil {
+	if _, err := r.StarterInUse().Look(s.args[0], s.dir); err != nil {
 		return refuse(err.Error())
 	}
 	bound, _ := profile.Bind(cli.Name, s.args, c.Env, s.dir) // the name is known
@@ -104,7 +105,7 @@ func newStandIn(r *Settings, f Fallback, c *belaytype.Command) (s standIn, refus
 }
 
 // options are the options that a CLI is started with in the place of another one.
-func options(f *Fallback, cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *belaytype.FallbackRefused) {
+func options(f *call.Fallback, cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *belaytype.FallbackRefused) {
 	ask := cli.Ask
 	if cli.StandIn.Ask != nil {
 		ask = slices.DeleteFunc(slices.Clone(cli.StandIn.Ask), func(a string) bool { return a != "" && slices.Contains(f.Args, a) })

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/spending"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -52,7 +55,7 @@ func (f *finisher) deliver(r *belaytype.Result, j *judgement) error {
 // take takes the candidate whose turn it is now, of which n is the first attempt.
 func (f *finisher) take(cand *candidate, n int) {
 	f.cand, f.first = cand, n
-	f.decider = &decider{call: cand.call, pace: cand.pace, keeper: newGatekeeper(cand.call, cand.pace), kind: cand.kind, control: cand.control, login: &cand.login, before: n - 1}
+	f.decider = &decider{call: cand.call, pace: cand.pace, keeper: admission.NewGatekeeper(cand.call, cand.pace), kind: cand.kind, control: cand.control, login: &cand.login, before: n - 1}
 	f.recorder.cand = cand
 	cand.turnOver = f.recorder.turn
 }
@@ -72,22 +75,22 @@ func (f *finisher) refusal(j *judgement) *retry.Error {
 // finish makes the result, passes on what was held, and puts the end on record.
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
-	j.attribute(c.traits.provider)
-	r := &belaytype.Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
-	labels := c.runner.Labels.Redacted()
+	j.attribute(c.Traits.Provider)
+	r := &belaytype.Result{ID: c.ID, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
+		Profile: c.Profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.Parent}
+	labels := c.Settings.Labels.Redacted()
 	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {
 		r.Attempts--
 	}
-	if c.state != nil && !c.runner.NoRecord {
-		r.Log = c.state.LogPath()
+	if c.State != nil && !c.Settings.NoRecord {
+		r.Log = c.State.LogPath()
 	}
 	exhausted := f.exhausted(j, stop)
 	if !r.Success {
 		r.Error = j.message
 		if r.MayBeDone = errors.Is(stop.Cause, belaytype.ErrMayBeDone); r.MayBeDone {
-			r.Error = message.NotAgain(r.Error, c.causeText(stop.Cause))
+			r.Error = message.NotAgain(r.Error, c.CauseText(stop.Cause))
 		}
 		if exhausted {
 			r.Error = f.exhaustion(j, stop, n)
@@ -95,13 +98,13 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.RetryAt = stop.NotBefore
 		if outlasts(j, stop) && f.earliest.before(r.RetryAt) {
 			r.RetryAt = f.earliest.at
-			r.Error = message.BackBefore(c.command.name(), j.verdict.Class, f.earliest.name, r.RetryAt)
+			r.Error = message.BackBefore(c.Command.Name(), j.verdict.Class, f.earliest.name, r.RetryAt)
 		}
 		r.Errors = append(r.Errors, r.Error)
-		inv.err = &belaytype.Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Error, Cause: stop.Cause, RetryAt: r.RetryAt}
+		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: r.Verdict, Message: r.Error, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
-	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, isBudget(stop))
+	r.ExitCode = exitCode(r, j.stopCode, !c.Profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, spending.IsBudget(stop))
 	if !exhausted {
 		r.Output = j.output()
 	}
@@ -114,20 +117,20 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		}
 		r.Success, r.Error = false, fmt.Sprintf("cannot write the output: %v", err)
 		r.Errors = append(r.Errors, r.Error)
-		inv.err = &belaytype.Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
+		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
 	}
 	if k := f.inv.checker; k != nil && k.last != nil {
 		r.Check, k.last.Rounds = k.last, k.rounds
 	}
 	code := r.ExitCode
-	if c.runner.OwnCode {
+	if c.Settings.OwnCode {
 		code = OwnCode(r)
 	}
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
-	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
+	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.Waits.Total
 	r.PeakMemory, r.PeakTree = f.recorder.peak, f.recorder.tree
 	r.Silent = j.silent() || f.answer != nil
-	r.Duration = time.Since(c.begun)
+	r.Duration = time.Since(c.Begun)
 	f.recorder.count(r, j.started())
 	inv.result = r
 }
@@ -135,17 +138,17 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 // off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
 // has none either, but its caller has not said so.
 func (f *finisher) off() bool {
-	p := &f.cand.call.runner.Policy
-	return p.CountThrottles && p.MaxRetries < 0 && !f.cand.call.runner.OnlyAttempt
+	p := &f.cand.call.Settings.Policy
+	return p.CountThrottles && p.MaxRetries < 0 && !f.cand.call.Settings.OnlyAttempt
 }
 
 // exhausted says that the attempt would have been repeated and only retries or time were missing.
 func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
-	counted := f.cand.pace.mayRepeat() || f.cand.call.runner.OnlyAttempt && f.cand.call.traits.kind == agentTurn
+	counted := f.cand.pace.MayRepeat() || f.cand.call.Settings.OnlyAttempt && f.cand.call.Traits.Kind == call.AgentTurn
 	if stop == nil || !counted || j.verdict.Class == verdict.NotDone || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
 		return false
 	}
-	_, interrupted := asInterrupt(stop.Cause)
+	_, interrupted := call.AsInterrupt(stop.Cause)
 	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, belaytype.ErrMayBeDone)
 }
 
@@ -155,22 +158,22 @@ func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
 	hint := j.verdict.Hint
 	known := !hint.IsZero() && (!hint.Inferred || j.verdict.Class == verdict.UsageLimit)
 	if j.started() && j.verdict.Class.Throttle() && known && !at.IsZero() {
-		text, at = message.LimitHit(c.command.name(), j.verdict.Class, at), time.Time{}
+		text, at = message.LimitHit(c.Command.Name(), j.verdict.Class, at), time.Time{}
 	}
 	_, gate := errors.AsType[*belaytype.GateRefused](stop.Cause)
 	_, scope := errors.AsType[*belaytype.ScopeTaken](stop.Cause)
 	switch {
 	case gate || scope: // it says all
 	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		late := c.tooLate(stop.NotBefore)
+		late := c.TooLate(stop.NotBefore)
 		late.At = at
-		text = message.NotAgain(text, c.causeText(late))
+		text = message.NotAgain(text, c.CauseText(late))
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		text = message.NotAgain(text, c.causeText(&TooLate{Total: true, Limit: c.runner.Policy.TotalTimeout, At: at}))
+		text = message.NotAgain(text, c.CauseText(&call.TooLate{Total: true, Limit: c.Settings.Policy.TotalTimeout, At: at}))
 	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
 		text = message.GaveUp(text, n-f.first+1, f.cand.kind.innerRetries(), at)
 	default:
-		text = message.NotAgain(text, c.causeText(&NotAdmitted{Cause: stop.Cause, At: at}))
+		text = message.NotAgain(text, c.CauseText(&call.NotAdmitted{Cause: stop.Cause, At: at}))
 	}
 	return message.Later(text)
 }

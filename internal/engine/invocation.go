@@ -14,6 +14,10 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/events"
+	"github.com/belay-run/belay/internal/engine/spending"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
@@ -28,8 +32,8 @@ type Invocation struct {
 	standIns  []standIn                    // the fallbacks that are left
 	unfit     []*belaytype.FallbackRefused // those that are not asked
 	signals   control
-	stream    stream
-	viewers   viewers
+	stream    events.Stream
+	viewers   events.Viewers
 	checker   *checker // nil if work is not checked
 
 	troubleOnce sync.Once // the state's trouble is said once
@@ -42,38 +46,38 @@ type Invocation struct {
 	err    error
 }
 
-func newInvocation(ctx context.Context, r *Settings, c command, env []string) *Invocation {
+func newInvocation(ctx context.Context, r *call.Settings, c call.Command, env []string) *Invocation {
 	now := time.Now()
-	c.shareWriter()
+	c.ShareWriter()
 	inv := &Invocation{done: make(chan struct{})}
-	inv.stream.observe = r.Observe
+	inv.stream.Observe = r.Observe
 	id := r.ID
 	if id == "" {
 		id = newID(now)
 	}
-	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.viewers.line,
-		live: &liveRecord{trouble: inv.trouble}}
-	inv.viewers.stream, inv.viewers.id = &inv.stream, id
-	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
-	inv.spending = &spending{}
+	inv.call = &call.Call{ID: id, Settings: r, Command: c, Env: env, Profile: r.ProfileInUse(), Begun: now, Parent: EnclosingRun(), Emit: inv.stream.Emit, Line: inv.viewers.Line,
+		Live: &call.LiveRecord{Trouble: inv.trouble}}
+	inv.viewers.Stream, inv.viewers.ID = &inv.stream, id
+	inv.pace, inv.control = &admission.Pace{NoWait: r.NoWait}, &inv.signals
+	inv.spending = &spending.Ledger{}
 	inv.kind = newKind(inv.call, inv.pace, inv.spending)
-	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
-	inv.call.traits = inv.kind.traits()
-	inv.login.file = inv.call.traits.login
-	inv.pace.policy = inv.kind.policy(r.Policy)
-	inv.pace.series = inv.pace.policy.Start(now)
-	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
-	if inv.call.checks() {
+	inv.call.Secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
+	inv.call.Traits = inv.kind.traits()
+	inv.login.File = inv.call.Traits.Login
+	inv.pace.Policy = inv.kind.policy(r.Policy)
+	inv.pace.Series = inv.pace.Policy.Start(now)
+	inv.pace.Ctx, inv.cancel = context.WithCancelCause(ctx)
+	if inv.call.Checks() {
 		inv.checker = &checker{call: inv.call}
 	}
 	return inv
 }
 
 // ID names the invocation in records, in the log and to belay cancel.
-func (inv *Invocation) ID() string { return inv.call.id }
+func (inv *Invocation) ID() string { return inv.call.ID }
 
 // Redact returns a text without what the invocation is known to keep secret.
-func (inv *Invocation) Redact(text string) string { return inv.call.secrets.Text(text) }
+func (inv *Invocation) Redact(text string) string { return inv.call.Secrets.Text(text) }
 
 // Conceal keeps texts out of all that is put on record, as the prompt is: what a task of a batch has put into the arguments of a
 // plain command. It is called before [Invocation.Run].
@@ -102,7 +106,7 @@ func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }
 // TakeStopRequest returns who has asked for the invocation to be stopped by the SIGTERM that this process was just sent, if that was
 // another process of Belay. Each request is returned once.
 func (inv *Invocation) TakeStopRequest() (supervise.StopRequest, bool) {
-	return inv.call.live.takeRequest()
+	return inv.call.Live.TakeRequest()
 }
 
 // Signal passes a signal on to the running command, if there is one, or to the one that is just being started.
@@ -113,7 +117,7 @@ func (inv *Invocation) Signal(sig syscall.Signal) { inv.control.signal(sig) }
 // more was asked for than to run the command, the second interrupt kills it.
 func (inv *Invocation) Interrupt(cause error) {
 	idle, again := inv.control.interrupt(cause)
-	again = again && (inv.pace.mayRepeat() || inv.checker != nil)
+	again = again && (inv.pace.MayRepeat() || inv.checker != nil)
 	if idle || again {
 		inv.cancel(cause)
 	}
@@ -136,31 +140,31 @@ func (inv *Invocation) Kill() {
 func (inv *Invocation) Run() {
 	defer close(inv.done)
 	defer inv.cancel(nil)
-	defer inv.viewers.part()
-	defer inv.stream.end()
-	defer inv.viewers.end()
+	defer inv.viewers.Part()
+	defer inv.stream.End()
+	defer inv.viewers.End()
 	inv.openState()
-	defer inv.call.live.close()
-	inv.spending.begin(inv.pace.ctx, inv.call)
-	defer inv.spending.close()
-	underWay.Store(inv.call.id, inv)
-	defer underWay.Delete(inv.call.id)
-	if option := inv.call.traits.unknownOption; option != "" {
-		inv.call.emit(belaytype.UnknownOption{Option: option})
+	defer inv.call.Live.Close()
+	inv.spending.Begin(inv.pace.Ctx, inv.call)
+	defer inv.spending.Close()
+	admission.UnderWay.Store(inv.call.ID, inv)
+	defer admission.UnderWay.Delete(inv.call.ID)
+	if option := inv.call.Traits.UnknownOption; option != "" {
+		inv.call.Emit(belaytype.UnknownOption{Option: option})
 	}
-	var refused *refusal
-	if inv.call.runner.Schedule != (Schedule{}) {
+	var refused *admission.Refusal
+	if inv.call.Settings.Schedule != (call.Schedule{}) {
 		refused = inv.awaitStart()
 	}
-	if deadline, ok := inv.pace.series.Deadline(); ok {
-		ctx, stop := context.WithDeadlineCause(inv.pace.ctx, deadline, retry.ErrTotalTimeout)
+	if deadline, ok := inv.pace.Series.Deadline(); ok {
+		ctx, stop := context.WithDeadlineCause(inv.pace.Ctx, deadline, retry.ErrTotalTimeout)
 		defer stop()
-		inv.pace.ctx = ctx
+		inv.pace.Ctx = ctx
 	}
 	defer inv.kind.release()
 	var slot *gate.Slot
 	if refused == nil {
-		slot, refused = enterScope(inv.call, inv.pace, inv.call.runner.Scope)
+		slot, refused = admission.EnterScope(inv.call, inv.pace, inv.call.Settings.Scope)
 	}
 	defer slot.Free()
 	inv.attempts(refused)
@@ -171,68 +175,68 @@ var processGates, processScopes gate.Memory
 
 // openState prepares records, log and what is shared. Trouble with them is said once and stops nothing.
 func (inv *Invocation) openState() {
-	c, r := inv.call, inv.call.runner
-	c.shared, c.scopes = r.Shared, r.Scopes
+	c, r := inv.call, inv.call.Settings
+	c.Shared, c.Scopes = r.Shared, r.Scopes
 	if r.State == nil {
-		if c.shared == nil {
-			c.shared = &processGates
+		if c.Shared == nil {
+			c.Shared = &processGates
 		}
-		if c.scopes == nil {
-			c.scopes = &processScopes
+		if c.Scopes == nil {
+			c.Scopes = &processScopes
 		}
 		return
 	}
 	s := *r.State
 	if !s.Ready {
 		if err := s.Prepare(); err != nil {
-			inv.troubleOnce.Do(func() { c.emit(belaytype.StateTrouble{Err: err, Without: sharedSettings(c)}) })
+			inv.troubleOnce.Do(func() { c.Emit(belaytype.StateTrouble{Err: err, Without: sharedSettings(c)}) })
 			return
 		}
 	}
-	c.state = &s
-	if c.project = r.Project; c.project == "" {
-		c.project = label.Project(c.dir())
+	c.State = &s
+	if c.Project = r.Project; c.Project == "" {
+		c.Project = label.Project(c.Dir())
 	}
-	inv.viewers.sockets = s.Looks()
-	if c.shared == nil {
-		c.shared = s.Gates()
+	inv.viewers.Sockets = s.Looks()
+	if c.Shared == nil {
+		c.Shared = s.Gates()
 	}
-	if c.scopes == nil {
-		c.scopes = s.Scopes()
+	if c.Scopes == nil {
+		c.Scopes = s.Scopes()
 	}
 	if !s.Ready {
 		if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
-			c.emit(belaytype.Reclaimed{Processes: processes(ended)})
+			c.Emit(belaytype.Reclaimed{Processes: processes(ended)})
 		}
 		s.Sweep()
 	}
-	c.live.open(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
-		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Lines: printsLines(c.profile), Secrets: c.secrets,
+	c.Live.Open(&s, supervise.Record{ID: c.ID, Command: c.Command.Name(), Profile: c.Profile.Name(), Started: c.Begun, Attempt: 1,
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.Project, Parent: c.Parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.Env), Lines: printsLines(c.Profile), Secrets: c.Secrets,
 		Batch: r.Task.Batch, Task: r.Task.ID, Line: r.Task.Line, Reported: r.NoRecord})
 }
 
 // prompts are what the command was asked: in its arguments, beside them and on stdin, what it is told to go on, and what its
 // caller conceals. Each stands for itself, since an error may quote any of them.
 func (inv *Invocation) prompts() []string {
-	list := append(inv.kind.prompts(), inv.call.runner.Resume.Prompt)
-	if beside := inv.call.command.Prompt; beside != nil {
+	list := append(inv.kind.prompts(), inv.call.Settings.Resume.Prompt)
+	if beside := inv.call.Command.Prompt; beside != nil {
 		list = append(list, *beside)
 	}
 	if inv.checker != nil {
-		list = append(list, inv.checker.told, inv.call.runner.Check.Prompt)
+		list = append(list, inv.checker.told, inv.call.Settings.Check.Prompt)
 	}
 	if asksModel(inv.call) {
-		list = append(list, texts(inv.call.command.Args)...)
+		list = append(list, texts(inv.call.Command.Args)...)
 	}
 	return append(list, inv.concealed...)
 }
 
 // asksModel reports whether the command is an agent's, also where it is run as a plain one.
-func asksModel(c *call) bool {
-	if _, ok := c.profile.(agent.Agent); ok {
+func asksModel(c *call.Call) bool {
+	if _, ok := c.Profile.(agent.Agent); ok {
 		return true
 	}
-	cli := profile.Find(c.command.name())
+	cli := profile.Find(c.Command.Name())
 	return cli != nil && cli.IsAgent()
 }
 
@@ -252,18 +256,18 @@ func texts(args []string) (list []string) {
 
 // trouble says once what could not be kept.
 func (inv *Invocation) trouble(err error) {
-	inv.troubleOnce.Do(func() { inv.call.emit(belaytype.StateTrouble{Err: err}) })
+	inv.troubleOnce.Do(func() { inv.call.Emit(belaytype.StateTrouble{Err: err}) })
 }
 
 // sharedSettings names what the call was to share with others.
-func sharedSettings(c *call) (list []string) {
-	if key := c.gateKey(); key != "" {
+func sharedSettings(c *call.Call) (list []string) {
+	if key := c.GateKey(); key != "" {
 		list = append(list, "gate "+key)
 	}
-	if key := c.runner.Scope; key != "" {
+	if key := c.Settings.Scope; key != "" {
 		list = append(list, "scope "+key)
 	}
-	for _, b := range c.runner.Budgets {
+	for _, b := range c.Settings.Budgets {
 		list = append(list, "budget "+b.Name)
 	}
 	return list
@@ -290,29 +294,29 @@ func newID(now time.Time) string {
 
 // awaitStart waits for the time that the invocation is scheduled for. What it may take, and wait for, counts from then on. A command that cannot be found is
 // not waited for.
-func (inv *Invocation) awaitStart() *refusal {
+func (inv *Invocation) awaitStart() *admission.Refusal {
 	c := inv.call
-	if _, err := c.runner.starter().Look(c.command.Args[0], c.command.Dir); err != nil {
+	if _, err := c.Settings.StarterInUse().Look(c.Command.Args[0], c.Command.Dir); err != nil {
 		return nil // the first attempt says so
 	}
-	key, held := newGatekeeper(c, inv.pace).held()
+	key, held := admission.NewGatekeeper(c, inv.pace).Held()
 	begun, waited := time.Now(), false
-	err := c.runner.Schedule.Wait(inv.pace.ctx, key, held, func(p Postponed) {
+	err := c.Settings.Schedule.Wait(inv.pace.Ctx, key, held, func(p call.Postponed) {
 		waited = true
-		c.live.update(supervise.StateWaiting, 1, p.Reason(), p.Until)
-		if c.runner.Postponed != nil {
-			c.runner.Postponed(p)
+		c.Live.Update(supervise.StateWaiting, 1, p.Reason(), p.Until)
+		if c.Settings.Postponed != nil {
+			c.Settings.Postponed(p)
 		}
 	})
 	if waited {
-		inv.pace.waits.before += time.Since(begun)
-		c.emit(belaytype.WaitOver{CutShort: err != nil})
-		c.live.update(supervise.StateRunning, 1, "", time.Time{})
+		inv.pace.Waits.Before += time.Since(begun)
+		c.Emit(belaytype.WaitOver{CutShort: err != nil})
+		c.Live.Update(supervise.StateRunning, 1, "", time.Time{})
 	}
 	if err != nil {
-		return inv.pace.cutShort(c, err)
+		return inv.pace.CutShort(c, err)
 	}
-	inv.pace.series = inv.pace.policy.Start(time.Now())
+	inv.pace.Series = inv.pace.Policy.Start(time.Now())
 	return nil
 }
 
@@ -320,9 +324,9 @@ func (inv *Invocation) awaitStart() *refusal {
 // from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
 // keep up holds nothing up: it misses lines, see [Missed].
 func (inv *Invocation) Events() iter.Seq[belaytype.Event] {
-	r := inv.stream.join()
+	r := inv.stream.Join()
 	return func(yield func(belaytype.Event) bool) {
-		defer inv.stream.leave(r)
-		r.each(yield)
+		defer inv.stream.Leave(r)
+		r.Each(yield)
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
@@ -24,7 +27,7 @@ import (
 // judgement is what an attempt was worth.
 type judgement struct {
 	ending
-	transcript transcript // nil of an attempt that was never started
+	transcript transcript.Transcript // nil of an attempt that was never started
 
 	verdict verdict.Verdict
 	message string // what happened, in one line
@@ -64,48 +67,48 @@ func (j *judgement) attribute(provider string) {
 
 // worked says that the attempt of an agent may have done something that another one would do again.
 func (j *judgement) worked() bool {
-	return j.started() && j.transcript.worked()
+	return j.started() && j.transcript.Worked()
 }
 
 // judgeRefusal is the judgement of an attempt that was never started because it was refused.
-func judgeRefusal(r *refusal) *judgement {
-	return &judgement{verdict: r.verdict, message: r.message, code: r.code, stopCode: r.stopCode, timedOut: r.timedOut,
-		expired: r.expired, stop: r.stop, refused: r.barred}
+func judgeRefusal(r *admission.Refusal) *judgement {
+	return &judgement{verdict: r.Verdict, message: r.Message, code: r.Code, stopCode: r.StopCode, timedOut: r.TimedOut,
+		expired: r.Expired, stop: r.Stop, refused: r.Barred}
 }
 
 // judge forms the verdict on an attempt that has ended.
-func (cand *candidate) judge(e ending, t transcript) *judgement {
+func (cand *candidate) judge(e ending, t transcript.Transcript) *judgement {
 	c := cand.call
 	if !e.started() {
 		return judgeUnstarted(c, e.err)
 	}
 	j := &judgement{ending: e, transcript: t, code: e.exit.ShellCode(), left: e.exit.Left, killed: e.exit.Killed}
-	o := verdict.Outcome{Argv: c.command.Args, ExitCode: e.exit.Code, Started: e.exit.Started}
+	o := verdict.Outcome{Argv: c.Command.Args, ExitCode: e.exit.Code, Started: e.exit.Started}
 	if e.exit.Signal != 0 {
 		o.Signal = signalName(e.exit.Signal)
 	}
-	t.outcome(&o)
+	t.Outcome(&o)
 	exited := e.exit.Reason == supervise.Exited
-	own := t.judge(o, exited, time.Now())
+	own := t.Judge(o, exited, time.Now())
 	if e.exit.Signal == 0 {
-		j.code = t.exitCode(j.code)
+		j.code = t.ExitCode(j.code)
 	}
-	if c.runner.Judge != nil && exited {
-		o.Stdout = t.excerpt()
-		own = c.runner.Judge(own, o, time.Now())
+	if c.Settings.Judge != nil && exited {
+		o.Stdout = t.Excerpt()
+		own = c.Settings.Judge(own, o, time.Now())
 	}
 	cand.conclude(j, own, o)
 	j.verdict.SessionID, j.verdict.Usage = own.SessionID, own.Usage
-	switch why := t.final(); {
+	switch why := t.Final(); {
 	case why != "":
 		j.noRepeat = errors.New(why)
 	case !e.again:
-		j.noRepeat = &belaytype.InputRead{Command: c.command.name()}
+		j.noRepeat = &belaytype.InputRead{Command: c.Command.Name()}
 	}
-	if c.traits.changes && j.verdict.Sent == "" {
+	if c.Traits.Changes && j.verdict.Sent == "" {
 		j.verdict.Sent = verdict.SentMaybe // it did not end by itself
 	}
-	j.account = t.account()
+	j.account = t.Account()
 	j.account.Usage = j.account.Usage.WithOther(own.Usage)
 	return j
 }
@@ -113,45 +116,45 @@ func (cand *candidate) judge(e ending, t transcript) *judgement {
 // conclude says what the end of the process means. own is what the profile makes of the outcome.
 func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Outcome) {
 	c := cand.call
-	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
-	early := t.stoppedEarly()
+	name, t, reason := c.Command.Name(), j.transcript, j.exit.Reason
+	early := t.StoppedEarly()
 	if reason == supervise.Exceeded {
 		early = exceeded(name, j.exit.Excess)
 	}
 	last := verdict.LastWords(o)
 	switch {
-	case early.forModel(): // also if it has come to its end meanwhile
-		j.verdict, j.code = early.verdict, 1
+	case early.ForModel(): // also if it has come to its end meanwhile
+		j.verdict, j.code = early.Verdict, 1
 		j.message = j.verdict.Evidence
-	case own.Class == verdict.OK && t.hasDelivered() && (early.forCost() || early.forCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
+	case own.Class == verdict.OK && t.HasDelivered() && (early.ForCost() || early.ForCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
-	case early.forCeiling():
+	case early.ForCeiling():
 		j.atCeiling(early)
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
-		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
-		j.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, message.Seconds(c.timeout()))
+		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.Policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
+		j.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, message.Seconds(c.Timeout()))
 	case reason == supervise.Stalled:
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
-		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, message.Seconds(c.stall(t.busy())))
+		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, message.Seconds(c.Stall(t.Busy())))
 	case early != nil:
-		j.verdict, j.stop = early.verdict, early.stop
+		j.verdict, j.stop = early.Verdict, early.Stop
 		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
-		j.message = message.StoppedRetrying(name, j.verdict.Class, j.verdict.Evidence, errors.Is(early.stop.Cause, retry.ErrPermanent))
-		if early.forCost() {
-			j.message = message.Stopped(name, c.causeText(early.stop.Cause))
+		j.message = message.StoppedRetrying(name, j.verdict.Class, j.verdict.Evidence, errors.Is(early.Stop.Cause, retry.ErrPermanent))
+		if early.ForCost() {
+			j.message = message.Stopped(name, c.CauseText(early.Stop.Cause))
 		}
-	case reason == supervise.Stopped && t.unread():
+	case reason == supervise.Stopped && t.Unread():
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
 		j.stopCode = 128 + int(syscall.SIGPIPE)
 		j.message = message.Stopped(name, message.Unread())
 	case reason == supervise.Stopped:
 		cand.concludeStopped(j, last)
-	case t.incomplete() != nil:
-		j.verdict = verdict.Verdict{Class: verdict.Unknown, Rule: "output", Evidence: t.incomplete().Error()}
-		j.message = fmt.Sprintf("the output of %s could not be kept: %v", name, t.incomplete())
+	case t.Incomplete() != nil:
+		j.verdict = verdict.Verdict{Class: verdict.Unknown, Rule: "output", Evidence: t.Incomplete().Error()}
+		j.message = fmt.Sprintf("the output of %s could not be kept: %v", name, t.Incomplete())
 		j.code = cmp.Or(j.code, CodeFailed)
 	case j.exit.Signal == syscall.SIGPIPE && cand.readerGone():
 		// The reader has left, as head does: the command has not failed.
@@ -165,18 +168,18 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 
 // concludeStopped says what it means that the command was stopped because the invocation was ended.
 func (cand *candidate) concludeStopped(j *judgement, last string) {
-	name, cause := cand.call.command.name(), context.Cause(cand.pace.ctx)
+	name, cause := cand.call.Command.Name(), context.Cause(cand.pace.Ctx)
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
-		j.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, message.Seconds(cand.pace.policy.TotalTimeout))
+		j.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, message.Seconds(cand.pace.Policy.TotalTimeout))
 		return
 	}
 	if cause == nil { // killed at once
 		cause = context.Canceled
 	}
 	j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
-	j.stopCode = stopCode(cause)
+	j.stopCode = call.StopCode(cause)
 	j.message = message.Stopped(name, cause.Error())
 }
 
@@ -190,7 +193,7 @@ func OutOfResources(err error) bool {
 }
 
 // judgeUnstarted says what it means that a command could not be started.
-func judgeUnstarted(c *call, err error) *judgement {
+func judgeUnstarted(c *call.Call, err error) *judgement {
 	j := &judgement{ending: ending{err: err, again: true}, code: CodeFailed, message: err.Error(),
 		verdict: verdict.Verdict{Class: verdict.Unknown, Rule: "start", Evidence: err.Error(), Sent: verdict.SentNo}}
 	switch {
@@ -198,7 +201,7 @@ func judgeUnstarted(c *call, err error) *judgement {
 		j.verdict.Rule = RuleResources
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
-		j.message = c.causeText(&belaytype.TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
+		j.message = c.CauseText(&belaytype.TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
 	case errors.Is(err, fs.ErrNotExist):
@@ -213,18 +216,18 @@ func judgeUnstarted(c *call, err error) *judgement {
 
 // cutShort makes it the last attempt, because the next one will not come: the invocation was ended, or all of its time is
 // over.
-func (j *judgement) cutShort(c *call, say func(why string) string, cause error) {
-	r := interruption(c, say, cause)
-	j.verdict, j.message = r.verdict, r.message
-	j.expired = j.expired || r.expired
-	if r.stopCode != 0 {
-		j.stopCode = r.stopCode
+func (j *judgement) cutShort(c *call.Call, say func(why string) string, cause error) {
+	r := admission.Interruption(c, say, cause)
+	j.verdict, j.message = r.Verdict, r.Message
+	j.expired = j.expired || r.Expired
+	if r.StopCode != 0 {
+		j.stopCode = r.StopCode
 	}
 }
 
 // readerGone reports whether the other end of our output is closed.
 func (cand *candidate) readerGone() bool {
-	for _, w := range []io.Writer{cand.call.command.Stdout, cand.call.command.Stderr} {
+	for _, w := range []io.Writer{cand.call.Command.Stdout, cand.call.Command.Stderr} {
 		if f, ok := w.(*os.File); ok && supervise.ReaderGone(f) {
 			return true
 		}
@@ -240,14 +243,14 @@ func (cand *candidate) cleanUp(j *judgement) {
 		return
 	}
 	ok := j.verdict.Class == verdict.OK
-	if cand.call.runner.Reap || !ok && cand.managed() || cand.toldToo(j) {
+	if cand.call.Settings.Reap || !ok && cand.managed() || cand.toldToo(j) {
 		var killed int
 		killed, j.left = j.process.EndTree()
 		j.killed += killed
 		return
 	}
-	if cand.managed() || !ok && cand.call.command.Terminal && supervise.SharesTerminal() {
-		cand.call.emit(belaytype.LeftRunning{Processes: processes(j.left)})
+	if cand.managed() || !ok && cand.call.Command.Terminal && supervise.SharesTerminal() {
+		cand.call.Emit(belaytype.LeftRunning{Processes: processes(j.left)})
 	}
 }
 
@@ -262,10 +265,10 @@ func (cand *candidate) toldToo(j *judgement) bool {
 		return false
 	}
 	select {
-	case <-cand.pace.ctx.Done():
+	case <-cand.pace.Ctx.Done():
 	case <-time.After(groupSignalDelay):
 	}
-	_, told := asInterrupt(context.Cause(cand.pace.ctx))
+	_, told := call.AsInterrupt(context.Cause(cand.pace.Ctx))
 	return told
 }
 
@@ -274,22 +277,22 @@ func (j *judgement) deliver() error {
 	if j.transcript == nil {
 		return nil
 	}
-	return j.transcript.deliver()
+	return j.transcript.Deliver()
 }
 
 // discard drops the output of an attempt that does not count.
 func (j *judgement) discard() {
 	if j != nil && j.transcript != nil {
-		j.transcript.discard()
+		j.transcript.Discard()
 	}
 }
 
 // output is what the attempt has printed, or of an agent its answer, where that was held or kept; else nil.
 func (j *judgement) output() *belaytype.Output {
-	if j.transcript == nil || j.transcript.incomplete() != nil { // a part of it could be taken for all
+	if j.transcript == nil || j.transcript.Incomplete() != nil { // a part of it could be taken for all
 		return nil
 	}
-	return j.transcript.output().public()
+	return j.transcript.Output().Public()
 }
 
 // stderr is what was held of its standard error; nil if nothing was.
@@ -297,7 +300,7 @@ func (j *judgement) stderr() *belaytype.Output {
 	if j.transcript == nil {
 		return nil
 	}
-	return j.transcript.stderr().public()
+	return j.transcript.Stderr().Public()
 }
 
 // silent says that an agent has failed and the caller does not see why. One that was stopped for its cost or model does not know
@@ -306,8 +309,8 @@ func (j *judgement) silent() bool {
 	if !j.started() || j.verdict.Class == verdict.OK {
 		return false
 	}
-	early := j.transcript.stoppedEarly()
-	return early.forCost() || early.forModel() || j.tell != "" || j.transcript.silent(message.LastLine(j.verdict.Evidence))
+	early := j.transcript.StoppedEarly()
+	return early.ForCost() || early.ForModel() || j.tell != "" || j.transcript.Silent(message.LastLine(j.verdict.Evidence))
 }
 
 // processes are these as callers have them.
@@ -319,23 +322,23 @@ func processes(list []supervise.Proc) (all []belaytype.Process) {
 }
 
 // sentence says in one line how a command ended by itself.
-func sentence(c *call, o verdict.Outcome, code int, v verdict.Verdict) string {
+func sentence(c *call.Call, o verdict.Outcome, code int, v verdict.Verdict) string {
 	matched, evidence := "", v.Evidence
 	if v.Rule == generic.FailOn { // else it would not be clear why an exit code of 0 is a failure
-		matched = c.causeText(&OutputMatched{Code: code})
+		matched = c.CauseText(&call.OutputMatched{Code: code})
 	}
 	if evidence == fmt.Sprintf("exit %d", o.ExitCode) || evidence == "ended by "+o.Signal {
 		evidence = ""
 	}
-	return message.Exited(c.command.name(), code, o.Signal, v.Class, matched, evidence)
+	return message.Exited(c.Command.Name(), code, o.Signal, v.Class, matched, evidence)
 }
 
 // unplanned is an attempt that cannot work, whatever happens.
-func unplanned(err error) *refusal {
-	r := &refusal{code: CodeUsage, message: err.Error(), stop: &retry.Error{Cause: retry.ErrPermanent},
-		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
+func unplanned(err error) *admission.Refusal {
+	r := &admission.Refusal{Code: CodeUsage, Message: err.Error(), Stop: &retry.Error{Cause: retry.ErrPermanent},
+		Verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
 	if _, over := errors.AsType[*agent.UsedUp](err); over {
-		r.code, r.verdict.Class = 1, verdict.LimitReached
+		r.Code, r.Verdict.Class = 1, verdict.LimitReached
 	}
 	return r
 }

@@ -3,6 +3,10 @@ package engine
 import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
 )
@@ -11,13 +15,13 @@ import (
 // service, an agent's turn, a conversation with an agent.
 type kind interface {
 	// traits are what the stages must know of it.
-	traits() traits
+	traits() call.Traits
 	// policy is the caller's policy with the kind's own idea of retries.
 	policy(retry.Policy) retry.Policy
 	// begin is called once, before the first attempt. The refusal says why there is none.
-	begin() *refusal
+	begin() *admission.Refusal
 	// prepare says how an attempt is started, and what takes its output. turnOver is told of each turn of a conversation. An error says that it cannot work, whatever happens.
-	prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error)
+	prepare(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (launch, transcript.Transcript, error)
 	// learn takes note of what an attempt has done.
 	learn(*judgement)
 	// complete finds out what the verdict lacks.
@@ -57,9 +61,9 @@ func printsLines(p agent.Profile) bool {
 }
 
 // newKind finds out what kind of command it is.
-func newKind(c *call, p *pace, s *spending) kind {
+func newKind(c *call.Call, p *admission.Pace, s *spending.Ledger) kind {
 	base := plain{call: c, pace: p, spending: s}
-	switch profile := c.profile.(type) {
+	switch profile := c.Profile.(type) {
 	case agent.Agent:
 		if profile.Headless() {
 			return newTurn(base, profile)

@@ -6,6 +6,11 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/input"
+	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
@@ -14,15 +19,15 @@ import (
 
 // plain is a command that nothing more is known of than how it ends and what it prints. The other kinds begin with it.
 type plain struct {
-	call *call
-	pace *pace
+	call *call.Call
+	pace *admission.Pace
 	// spending are the limits on cost that the command counts towards.
-	spending *spending
-	input    input    // of all attempts; nil before the first
-	changes  *changes // nil for a command that is not known to change anything
+	spending *spending.Ledger
+	input    input.Input // of all attempts; nil before the first
+	changes  *changes    // nil for a command that is not known to change anything
 }
 
-func (k *plain) traits() traits { return traits{changes: k.changes != nil} }
+func (k *plain) traits() call.Traits { return call.Traits{Changes: k.changes != nil} }
 
 // policy: what has an effect must not be repeated unless that was asked for.
 func (k *plain) policy(p retry.Policy) retry.Policy {
@@ -35,32 +40,32 @@ func (k *plain) policy(p retry.Policy) retry.Policy {
 // withPreset is the policy of a command that has a preset of its own.
 func (k *plain) withPreset(p retry.Policy) retry.Policy {
 	if p.MaxRetries == 0 && !p.CountThrottles {
-		if cli := profile.Find(k.call.profile.Name()); cli != nil {
-			p = merged(p, cli.Preset)
+		if cli := profile.Find(k.call.Profile.Name()); cli != nil {
+			p = call.Merged(p, cli.Preset)
 		}
 	}
 	return k.policy(p)
 }
 
-func (k *plain) begin() *refusal { return nil }
+func (k *plain) begin() *admission.Refusal { return nil }
 
-func (k *plain) prepare(n int, ad admission, _ func(turnReport)) (launch, transcript, error) {
+func (k *plain) prepare(n int, ad admission.Admission, _ func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
 	l, t := k.launch(ad, nil)
 	return l, t, nil
 }
 
 // launch is how the command is started, with a listener if there is one.
-func (k *plain) launch(ad admission, listener agent.Listener) (launch, *streams) {
+func (k *plain) launch(ad admission.Admission, listener agent.Listener) (launch, *transcript.Streams) {
 	if k.input == nil {
-		k.input = newInput(&k.call.command.Command, k.pace.mayRepeat(), k.call.runner.ReplayStdin)
+		k.input = input.New(&k.call.Command.Command, k.pace.MayRepeat(), k.call.Settings.ReplayStdin)
 	}
-	l := launch{args: k.call.command.Args, env: k.call.env, input: k.input}
-	var t *streams
-	t, l.stdout, l.stderr = newStreams(k.call, k.pace.mayRepeat(), ad, listener)
-	l.held = t.out.holds()
-	l.inMemory = listener == nil && k.call.command.staysInMemory()
-	if cli := profile.Find(k.call.command.name()); cli != nil && cli.IsAgent() {
-		t.used.Usage.Unknown = true // an agent at work for a person does not tell
+	l := launch{args: k.call.Command.Args, env: k.call.Env, input: k.input}
+	var t *transcript.Streams
+	t, l.stdout, l.stderr = transcript.NewStreams(k.call, k.pace.MayRepeat(), ad, listener)
+	l.held = t.Out.Holds()
+	l.inMemory = listener == nil && k.call.Command.StaysInMemory()
+	if cli := profile.Find(k.call.Command.Name()); cli != nil && cli.IsAgent() {
+		t.Used.Usage.Unknown = true // an agent at work for a person does not tell
 	}
 	return l, t
 }
@@ -79,7 +84,7 @@ func (k *plain) knowsFailures() bool                 { return false }
 
 func (k *plain) release() {
 	if k.input != nil {
-		k.input.release()
+		k.input.Release()
 	}
 }
 
@@ -103,7 +108,7 @@ func (c *changes) open(v verdict.Verdict) bool { return c != nil && v.Sent != ve
 // settle finds out, for an attempt that leaves open whether it has changed something, whether to repeat it: nil if that is
 // safe or was asked for. If what it was to do has been done, the attempt becomes a success.
 func (k *plain) settle(j *judgement) *retry.Error {
-	effects := k.call.runner.Effects
+	effects := k.call.Settings.Effects
 	if !k.changes.open(j.verdict) || effects.Repeat {
 		return nil
 	}
@@ -111,16 +116,16 @@ func (k *plain) settle(j *judgement) *retry.Error {
 	if !unknown.Verifiable || !unknown.Asked {
 		return &retry.Error{Cause: unknown}
 	}
-	effect, err := k.changes.verify(k.pace.ctx, j.exit.Started, k.ask(j))
+	effect, err := k.changes.verify(k.pace.Ctx, j.exit.Started, k.ask(j))
 	switch {
 	case err != nil:
 		unknown.Err = err
 		return &retry.Error{Cause: unknown}
 	case effect.Done:
-		k.call.emit(belaytype.FoundDone{Output: effect.Output})
+		k.call.Emit(belaytype.FoundDone{Output: effect.Output})
 		j.verdict = verdict.Verdict{Class: verdict.OK, Rule: "verify-effect", Sent: verdict.SentYes, Evidence: j.verdict.Evidence}
 		j.code, j.message = 0, ""
-		j.transcript.replace(effect.Output)
+		j.transcript.Replace(effect.Output)
 	}
 	return nil
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
 // check finds, before anything is started, what cannot work.
-func check(r *Settings, c *command, env []string) error {
+func check(r *call.Settings, c *call.Command, env []string) error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return &belaytype.UsageError{Err: errors.New(message.NoCommand())}
 	}
@@ -22,7 +23,7 @@ func check(r *Settings, c *command, env []string) error {
 			return &belaytype.UsageError{Err: errors.New("an argument contains a NUL byte")}
 		}
 	}
-	if why := unkept(r, c.name()); why != "" {
+	if why := unkept(r, c.Name()); why != "" {
 		return &belaytype.UsageError{Err: message.Error(why)}
 	}
 	if c.Dir != "" {
@@ -49,12 +50,12 @@ func check(r *Settings, c *command, env []string) error {
 }
 
 // checkable finds, before anything is started, why the work of a command cannot be checked.
-func checkable(r *Settings, c *command, env []string) error {
+func checkable(r *call.Settings, c *call.Command, env []string) error {
 	if r.Check.Line == "" && c.Check == nil {
 		return nil
 	}
 	if NoCheck(r.Profile) {
-		return &belaytype.UsageError{Err: errors.New(message.NoCheck(c.name()))}
+		return &belaytype.UsageError{Err: errors.New(message.NoCheck(c.Name()))}
 	}
 	if err := supervise.CheckArgs(supervise.Shell(r.Check.Line), env); err != nil {
 		return &belaytype.UsageError{Err: fmt.Errorf("the check: %w", err)}
@@ -63,16 +64,16 @@ func checkable(r *Settings, c *command, env []string) error {
 }
 
 // unkept is why the command cannot be held to what is asked of it; empty if it can.
-func unkept(r *Settings, name string) string {
+func unkept(r *call.Settings, name string) string {
 	asked := &r.Ceilings
 	switch {
-	case r.RequireModel != "" && Tells(r.profile()).Model == nil:
+	case r.RequireModel != "" && Tells(r.ProfileInUse()).Model == nil:
 		return message.ModelUntold(name)
 	case asked.Memory > 0 && !supervise.MemoryLimits():
 		return message.MemoryUntold()
-	case asked.Repeats > 0 && !Tells(r.profile()).TellsCalls:
+	case asked.Repeats > 0 && !Tells(r.ProfileInUse()).TellsCalls:
 		return message.Untold(name, "tool calls")
-	case asked.Agents > 0 && !Tells(r.profile()).TellsAgents:
+	case asked.Agents > 0 && !Tells(r.ProfileInUse()).TellsAgents:
 		return message.Untold(name, "sub-agents")
 	}
 	return ""

@@ -9,18 +9,18 @@ import (
 // asked before [Invocation.Run], in its place. The error says why it could not be started.
 func (inv *Invocation) Preview() (belaytype.Preview, error) {
 	c := inv.call
-	p := belaytype.Preview{Args: c.command.Args, Gate: c.gateKey(), Policy: inv.pace.policy, Deadline: c.timeout(),
-		Stall: c.stall(false), ToolStall: c.stall(true)}
-	if s := c.runner.State; s != nil {
+	p := belaytype.Preview{Args: c.Command.Args, Gate: c.GateKey(), Policy: inv.pace.Policy, Deadline: c.Timeout(),
+		Stall: c.Stall(false), ToolStall: c.Stall(true)}
+	if s := c.Settings.State; s != nil {
 		dir := s.Dir
 		if dir == "" {
 			dir, _ = state.DefaultDir() // without a directory no session is found
 		}
-		c.state = &state.State{Dir: dir}
+		c.State = &state.State{Dir: dir}
 	}
 	for _, s := range inv.standIns {
 		next := inv.standInFor(&s, &inv.candidate)
-		shown := belaytype.FallbackPreview{Name: s.Name(), Gate: next.call.gateKey()}
+		shown := belaytype.FallbackPreview{Name: s.Name(), Gate: next.call.GateKey()}
 		plan, err := s.agent.Plan(next.kind.(*turn).next)
 		if shown.Args = plan.Args; err != nil {
 			shown.Refused = err.Error()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
@@ -34,7 +36,7 @@ type recorder struct {
 // is none, and code what Belay ends with then; nil if it goes on.
 func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
 	e := b.entry()
-	j.attribute(b.cand.call.traits.provider)
+	j.attribute(b.cand.call.Traits.Provider)
 	e.ExitCode, e.BelayCode, e.Session, e.Model = j.code, code, j.verdict.SessionID, j.verdict.Model
 	if j.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
@@ -47,13 +49,13 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		e.Usage, e.Requests, e.Left, e.Killed = j.account.Usage.JSON(), j.account.Requests+j.asked, len(j.left), j.killed
 		e.PeakMemory, e.PeakTree = int(j.exit.Peak), int(j.exit.TreePeak)
 		b.peak, b.tree = max(b.peak, j.exit.Peak), max(b.tree, j.exit.TreePeak)
-		j.transcript.describe(&e, &j.account)
+		j.transcript.Describe(&e, &j.account)
 	}
 	e.Check = j.check
 	b.cand.kind.describe(&e, j)
 	j.asked = 0
 	b.requests += e.Requests
-	b.cand.pace.waits.record(&e, planned)
+	b.cand.pace.Waits.Record(&e, planned)
 	if b.hash == "" {
 		b.hash = b.promptHash()
 	}
@@ -80,12 +82,12 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 func (b *recorder) entry() journal.Entry {
 	c := b.cand.call
 	e := journal.Entry{
-		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Fallback: b.cand.fallback, Command: c.command.name(), Status: journal.Success,
-		Gate: c.gateKey(), Parent: c.parent, Traceparent: trace.OfEnviron(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
-		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line,
+		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.ID, Profile: c.Profile.Name(), Fallback: b.cand.fallback, Command: c.Command.Name(), Status: journal.Success,
+		Gate: c.GateKey(), Parent: c.Parent, Traceparent: trace.OfEnviron(c.Env), Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
+		Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line,
 	}
-	if c.runner.Telemetry {
-		e.Telemetry, e.Provider = &c.runner.Telemetry, c.traits.provider
+	if c.Settings.Telemetry {
+		e.Telemetry, e.Provider = &c.Settings.Telemetry, c.Traits.Provider
 	}
 	return e
 }
@@ -93,26 +95,26 @@ func (b *recorder) entry() journal.Entry {
 // append puts an entry into the log of all attempts.
 func (b *recorder) append(e journal.Entry) {
 	c := b.cand.call
-	if c.state == nil || c.runner.NoRecord {
+	if c.State == nil || c.Settings.NoRecord {
 		return
 	}
-	log := c.state.Log(func(path string) { c.emit(belaytype.LogLarge{Path: path}) })
-	log.Secrets = c.secrets
+	log := c.State.Log(func(path string) { c.Emit(belaytype.LogLarge{Path: path}) })
+	log.Secrets = c.Secrets
 	if err := log.Append(e); err != nil {
-		c.live.trouble(err)
+		c.Live.Trouble(err)
 	}
 }
 
 // turn puts a turn of a conversation on record. The line of the attempt, when the conversation is over, counts its usage too.
-func (b *recorder) turn(r turnReport) {
+func (b *recorder) turn(r transcript.TurnReport) {
 	e := b.entry()
-	e.Kind, e.Event, e.Session, e.Model = journal.Turn, "ended", r.verdict.SessionID, r.model
-	e.Detail, _ = json.Marshal(map[string]int{"turn": r.number})
-	e.ResponseTime, e.Usage, e.Requests, e.InnerRetries, e.Tools = milliseconds(r.took), r.usage.JSON(), r.requests, r.inner, r.tools
-	if v := r.verdict; v.Class != verdict.OK {
+	e.Kind, e.Event, e.Session, e.Model = journal.Turn, "ended", r.Verdict.SessionID, r.Model
+	e.Detail, _ = json.Marshal(map[string]int{"turn": r.Number})
+	e.ResponseTime, e.Usage, e.Requests, e.InnerRetries, e.Tools = transcript.Milliseconds(r.Took), r.Usage.JSON(), r.Requests, r.Inner, r.Tools
+	if v := r.Verdict; v.Class != verdict.OK {
 		e.Status, e.ErrorType, e.Rule, e.Error = journal.Error, v.Class, v.Rule, message.Failed(e.Command, v.Class, v.Evidence)
-		e.Provider, e.RetryAt.Time = b.cand.call.traits.provider, v.Hint.At
-		e.HTTPStatus = statusOf(v, r.status)
+		e.Provider, e.RetryAt.Time = b.cand.call.Traits.Provider, v.Hint.At
+		e.HTTPStatus = statusOf(v, r.Status)
 	}
 	b.append(e)
 }
@@ -130,7 +132,7 @@ func (b *recorder) fault(e *journal.Entry, j *judgement) {
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
 // on stdin. Empty if that was nothing.
 func (b *recorder) promptHash() string {
-	text, beside := strings.Join(b.cand.kind.prompts(), ""), b.cand.call.command.Prompt
+	text, beside := strings.Join(b.cand.kind.prompts(), ""), b.cand.call.Command.Prompt
 	if text == "" && beside == nil {
 		return ""
 	}
@@ -145,22 +147,22 @@ func (b *recorder) promptHash() string {
 // runs, or where the caller says.
 func (b *recorder) ownLog(e journal.Entry) {
 	c := b.cand.call
-	if c.traits.ownLog == "" || c.runner.LogDir == NoLogDir || c.runner.LogDir == "" && c.runner.State == nil {
+	if c.Traits.OwnLog == "" || c.Settings.LogDir == call.NoLogDir || c.Settings.LogDir == "" && c.Settings.State == nil {
 		return
 	}
-	dir, asked := c.runner.LogDir, c.runner.LogDir != ""
+	dir, asked := c.Settings.LogDir, c.Settings.LogDir != ""
 	if !asked {
-		dir = filepath.Join(c.dir(), ".logs")
+		dir = filepath.Join(c.Dir(), ".logs")
 	}
 	err := makeLogDir(dir, !asked)
 	if err == nil {
-		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true, Nulls: true, Secrets: c.secrets,
-			OnLarge: func(path string) { c.emit(belaytype.LogLarge{Path: path, Own: true}) }}
+		log := journal.Log{Path: filepath.Join(dir, c.Traits.OwnLog), Elsewhere: true, Nulls: true, Secrets: c.Secrets,
+			OnLarge: func(path string) { c.Emit(belaytype.LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}
 	if err != nil && !b.troubled {
 		b.troubled = true
-		c.emit(belaytype.OwnLogTrouble{Dir: dir, Err: err, Asked: asked})
+		c.Emit(belaytype.OwnLogTrouble{Dir: dir, Err: err, Asked: asked})
 	}
 }
 
@@ -201,20 +203,20 @@ func ignoreAll(dir string) error {
 // command that nothing more was asked for than to be run may well end with 1, as grep does.
 func (b *recorder) count(r *belaytype.Result, started bool) {
 	c := b.cand.call
-	known := b.cand.kind.knowsFailures() || b.cand.pace.mayRepeat()
-	if c.state == nil || c.runner.NoRecord || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
+	known := b.cand.kind.knowsFailures() || b.cand.pace.MayRepeat()
+	if c.State == nil || c.Settings.NoRecord || !known || r.Success || c.Settings.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
 		return
 	}
-	integration := journal.Integration(c.profile.Name(), c.command.name())
-	log := c.state.Log(nil)
-	log.Secrets = c.secrets
-	raised, err := c.state.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.id, Error: r.Error,
-		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
-		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line}, c.runner.Alert)
+	integration := journal.Integration(c.Profile.Name(), c.Command.Name())
+	log := c.State.Log(nil)
+	log.Secrets = c.Secrets
+	raised, err := c.State.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.ID, Error: r.Error,
+		Parent: c.Parent, Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
+		Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line}, c.Settings.Alert)
 	if err != nil {
-		c.live.trouble(err)
+		c.Live.Trouble(err)
 	}
 	if raised != nil {
-		c.emit(belaytype.AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Error})
+		c.Emit(belaytype.AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Error})
 	}
 }

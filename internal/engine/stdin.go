@@ -7,14 +7,17 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/input"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
 // stdin is the caller's standard input as an agent is given it.
 type stdin struct {
-	call  *call
-	pace  *pace
+	call  *call.Call
+	pace  *admission.Pace
 	info  *agent.Info
 	given bool // the agent has its prompt already: nothing need come
 }
@@ -29,37 +32,37 @@ func (k *stdin) silence() time.Duration {
 }
 
 // read reads the caller's stdin for an agent, once: all attempts get the same. The refusal says why there is none.
-func (k *stdin) read() ([]byte, *refusal) {
-	if k.info.NoInput || k.call.command.Stdin == nil {
+func (k *stdin) read() ([]byte, *admission.Refusal) {
+	if k.info.NoInput || k.call.Command.Stdin == nil {
 		return nil, nil
 	}
-	if f, ok := k.call.command.Stdin.(*os.File); ok {
+	if f, ok := k.call.Command.Stdin.(*os.File); ok {
 		info, err := f.Stat()
 		if err != nil || info.Mode()&os.ModeCharDevice != 0 { // a terminal, the null device, or nothing
 			return nil, nil
 		}
 	}
 	limit := k.info.MaxInput
-	in := newInputReader(k.call.command.Stdin, limit+1)
+	in := input.NewReader(k.call.Command.Stdin, limit+1)
 	refused, whole := k.await(in)
 	if !whole {
-		in.abandoned.Store(true)
+		in.Abandoned.Store(true)
 		return nil, refused
 	}
 	switch {
-	case in.err != nil:
-		return nil, unplanned(fmt.Errorf("%s: %w", "cannot read stdin", in.err))
-	case int64(in.data.Len()) > limit:
-		return nil, unplanned(fmt.Errorf("stdin has more than the %d bytes that %s accepts. Put the text in a file and name that file in the prompt", limit, k.call.command.name()))
+	case in.Err != nil:
+		return nil, unplanned(fmt.Errorf("%s: %w", "cannot read stdin", in.Err))
+	case int64(in.Data.Len()) > limit:
+		return nil, unplanned(fmt.Errorf("stdin has more than the %d bytes that %s accepts. Put the text in a file and name that file in the prompt", limit, k.call.Command.Name()))
 	}
-	return in.data.Bytes(), nil
+	return in.Data.Bytes(), nil
 }
 
 // await waits until all of stdin is there, and reports whether it is: not if nothing comes and nothing need come, if the
 // invocation is ended, or if it takes longer than an attempt may. In the last case refused says so. A CLI that itself waits
 // for its input to end, whatever else it was given, waits here too: the writer may only be slow.
-func (k *stdin) await(in *inputReader) (refused *refusal, whole bool) {
-	silence, limit := k.silence(), k.call.timeout()
+func (k *stdin) await(in *input.Reader) (refused *admission.Refusal, whole bool) {
+	silence, limit := k.silence(), k.call.Timeout()
 	if k.given && limit > 0 {
 		silence = min(silence, limit) // nothing need come, so that nothing is wrong if it does not
 	}
@@ -71,16 +74,16 @@ func (k *stdin) await(in *inputReader) (refused *refusal, whole bool) {
 		defer timer.Stop()
 		late = timer.C
 	}
-	begun := in.begun
+	begun := in.Begun
 	for {
 		select {
-		case <-in.ended:
+		case <-in.Ended:
 			return nil, true
 		case <-begun:
 			begun = nil
 			silent.Stop()
 		case <-silent.C:
-			k.call.emit(belaytype.StdinSilent{For: silence, Awaited: !k.given})
+			k.call.Emit(belaytype.StdinSilent{For: silence, Awaited: !k.given})
 			if k.given {
 				return nil, false
 			}
@@ -89,15 +92,15 @@ func (k *stdin) await(in *inputReader) (refused *refusal, whole bool) {
 				continue // the other timer says what follows
 			}
 			return k.timeout(limit), false
-		case <-k.pace.ctx.Done():
+		case <-k.pace.Ctx.Done():
 			return nil, false
 		}
 	}
 }
 
 // timeout is the refusal of an attempt that is not made because stdin does not end.
-func (k *stdin) timeout(limit time.Duration) *refusal {
-	late := &belaytype.StdinTimeout{Command: k.call.command.name(), Limit: limit}
-	return &refusal{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: late}, message: k.call.causeText(late),
-		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo}}
+func (k *stdin) timeout(limit time.Duration) *admission.Refusal {
+	late := &belaytype.StdinTimeout{Command: k.call.Command.Name(), Limit: limit}
+	return &admission.Refusal{Code: -1, TimedOut: true, Expired: true, Stop: &retry.Error{Cause: late}, Message: k.call.CauseText(late),
+		Verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo}}
 }

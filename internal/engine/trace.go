@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/supervise"
@@ -36,9 +37,9 @@ func SetLabels(e *journal.Entry, l label.Labels) {
 }
 
 // traced is the environment of an attempt: where telemetry is on, what the command sends is a part of the attempt's trace.
-func traced(c *call, env []string, attempt int) []string {
-	if !c.runner.Telemetry {
+func traced(c *call.Call, env []string, attempt int) []string {
+	if !c.Settings.Telemetry {
 		return env
 	}
-	return trace.OfAttempt(c.id, trace.OfEnviron(c.env), attempt).Environ(env)
+	return trace.OfAttempt(c.ID, trace.OfEnviron(c.Env), attempt).Environ(env)
 }

@@ -11,6 +11,12 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine/admission"
+	"github.com/belay-run/belay/internal/engine/call"
+	"github.com/belay-run/belay/internal/engine/input"
+	"github.com/belay-run/belay/internal/engine/session"
+	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -31,8 +37,8 @@ type turn struct {
 	plain
 	agent    agent.Agent
 	info     agent.Info
-	sessions sessions
-	models   *models
+	sessions session.Sessions
+	models   *transcript.Models
 	first    agent.Turn // what the caller asked for
 	next     agent.Turn // the next attempt's
 	resumed  bool       // an attempt went on with a session
@@ -42,14 +48,14 @@ type turn struct {
 // newTurn is the kind of an agent's command: a turn, or a conversation.
 func newTurn(base plain, a agent.Agent) kind {
 	info := a.Info()
-	t := &turn{plain: base, agent: a, info: info, models: newModels(base.call.runner, &info), sessions: sessions{call: base.call, traits: info}}
-	t.first = agent.Turn{Prompt: base.call.command.Prompt, Session: base.call.runner.Resume.Session}
-	if p := base.call.runner.Policy; p.CountThrottles || p.MaxRetries == retry.None {
+	t := &turn{plain: base, agent: a, info: info, models: transcript.NewModels(base.call.Settings, &info), sessions: session.Sessions{Call: base.call, Traits: info}}
+	t.first = agent.Turn{Prompt: base.call.Command.Prompt, Session: base.call.Settings.Resume.Session}
+	if p := base.call.Settings.Policy; p.CountThrottles || p.MaxRetries == retry.None {
 		n := max(p.MaxRetries, 0)
 		t.first.MaxRetries = &n
 	}
 	t.next = t.first
-	if r := base.call.runner.Resume; r.Interrupted && r.Session != "" {
+	if r := base.call.Settings.Resume; r.Interrupted && r.Session != "" {
 		t.first.Session = ""
 		t.next = t.continuation(r.Session)
 		if r.Prompt == "" {
@@ -63,27 +69,27 @@ func newTurn(base plain, a agent.Agent) kind {
 	return t
 }
 
-func (k *turn) traits() traits {
+func (k *turn) traits() call.Traits {
 	own := k.info.Own
-	if len(k.call.runner.Fallbacks) > 0 {
+	if len(k.call.Settings.Fallbacks) > 0 {
 		own = agent.OwnRetries{} // another agent is asked instead of waiting
 	}
 	login := k.info.Login
-	login.Path = k.call.absolute(login.Path)
-	return traits{kind: agentTurn, login: login, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
-		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog, showsWork: k.info.ShowsWork, tested: k.info.Tested}
+	login.Path = k.call.Absolute(login.Path)
+	return call.Traits{Kind: call.AgentTurn, Login: login, Gate: k.info.Gate, Provider: k.info.Provider, Ladder: k.info.Ladder,
+		Stall: k.info.Stall, ToolStall: k.info.ToolStall, Own: own, Linger: resultGrace, UnknownOption: k.info.Unknown, OwnLog: k.info.OwnLog, ShowsWork: k.info.ShowsWork, Tested: k.info.Tested}
 }
 
 // policy: a CLI that was told how long to wait for limits says it for Belay too.
 func (k *turn) policy(p retry.Policy) retry.Policy {
-	if k.call.ownMaxWait() {
-		p.MaxWait = k.call.traits.own.MaxWait
+	if k.call.OwnMaxWait() {
+		p.MaxWait = k.call.Traits.Own.MaxWait
 	}
 	return k.withPreset(p)
 }
 
 // begin finds out which session is to be resumed, makes this call its only writer, and reads the caller's stdin.
-func (k *turn) begin() *refusal {
+func (k *turn) begin() *admission.Refusal {
 	if refused := k.claimSession(); refused != nil {
 		return refused
 	}
@@ -96,32 +102,32 @@ func (k *turn) begin() *refusal {
 }
 
 // claimSession makes this call the only writer of the session that is to be resumed, if that is known.
-func (k *turn) claimSession() (refused *refusal) {
+func (k *turn) claimSession() (refused *admission.Refusal) {
 	if k.first.Session == belaytype.LastSession {
 		last, ok := k.lastSession()
-		if !ok && !k.call.runner.Resume.OrNew {
-			none := &belaytype.NoSession{Profile: k.call.profile.Name()}
-			return &refusal{code: CodeUsage, stop: &retry.Error{Cause: none}, message: k.call.causeText(none),
-				verdict: verdict.Verdict{Class: verdict.SessionNotFound, Rule: "resume", Sent: verdict.SentNo}}
+		if !ok && !k.call.Settings.Resume.OrNew {
+			none := &belaytype.NoSession{Profile: k.call.Profile.Name()}
+			return &admission.Refusal{Code: CodeUsage, Stop: &retry.Error{Cause: none}, Message: k.call.CauseText(none),
+				Verdict: verdict.Verdict{Class: verdict.SessionNotFound, Rule: "resume", Sent: verdict.SentNo}}
 		}
 		k.first.Session, k.next.Session = last.ID, last.ID
 	}
 	id := cmp.Or(k.first.Session, k.next.Session, k.info.Resumes)
-	if profile.IsSession(k.call.profile.Name(), id) {
-		k.sessions.slot, refused = enterScope(k.call, k.pace, k.sessions.scope(id))
+	if profile.IsSession(k.call.Profile.Name(), id) {
+		k.sessions.Slot, refused = admission.EnterScope(k.call, k.pace, k.sessions.Scope(id))
 	}
 	return refused
 }
 
 // lastSession finds the session that was used last.
 func (k *turn) lastSession() (last state.Session, ok bool) {
-	if k.call.state == nil {
+	if k.call.State == nil {
 		return last, false
 	}
-	return k.call.state.LastSession(k.call.profile.Name(), k.call.dir())
+	return k.call.State.LastSession(k.call.Profile.Name(), k.call.Dir())
 }
 
-func (k *turn) prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error) {
+func (k *turn) prepare(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
 	plan, l, t, err := k.plan(n, ad, turnOver)
 	k.release() // that of the attempt before
 	k.input = given(plan.Stdin)
@@ -130,32 +136,32 @@ func (k *turn) prepare(n int, ad admission, turnOver func(turnReport)) (launch, 
 }
 
 // plan is how the next attempt is started, but for its input.
-func (k *turn) plan(n int, ad admission, turnOver func(turnReport)) (agent.Plan, launch, transcript, error) {
-	k.sessions.next(k.next.Session)
+func (k *turn) plan(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (agent.Plan, launch, transcript.Transcript, error) {
+	k.sessions.Next(k.next.Session)
 	plan, err := k.agent.Plan(k.next)
 	if err != nil {
 		return plan, launch{}, nil, err
 	}
-	plan.Prices = k.call.runner.Prices
-	t, stderr := newEventLog(&agentAttempt{call: k.call, pace: k.pace, sessions: &k.sessions, spending: k.spending, models: k.models, admission: ad, turnOver: turnOver,
-		info: k.info, number: n, plan: plan, follower: k.agent.Follow(plan)})
-	return plan, launch{args: plan.Args, env: slices.Concat(k.call.env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.start}, t, nil
+	plan.Prices = k.call.Settings.Prices
+	t, stderr := transcript.NewEventLog(&transcript.AgentAttempt{Call: k.call, Pace: k.pace, Sessions: &k.sessions, Ledger: k.spending, Models: k.models, Admission: ad, TurnOver: turnOver,
+		Info: k.info, Number: n, Plan: plan, Follower: k.agent.Follow(plan)})
+	return plan, launch{args: plan.Args, env: slices.Concat(k.call.Env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.Start}, t, nil
 }
 
 // given is the input of an attempt of an agent.
-func given(stdin []byte) input {
+func given(stdin []byte) input.Input {
 	if stdin == nil {
-		return noInput{}
+		return input.None{}
 	}
-	return &feed{source: bytes.NewReader(stdin), replay: true}
+	return &input.Feed{Source: bytes.NewReader(stdin), Replay: true}
 }
 
 func (k *turn) learn(j *judgement) {
 	if !j.started() {
 		return
 	}
-	k.sessions.learn(&j.account)
-	k.spending.settle(j.account.Usage)
+	k.sessions.Learn(&j.account)
+	k.spending.Settle(j.account.Usage)
 	k.resumed = k.next.Session != "" && j.verdict.Class != verdict.SessionNotFound
 	k.countUnseen(j)
 }
@@ -163,18 +169,18 @@ func (k *turn) learn(j *judgement) {
 // countUnseen counts the retries that a CLI has made without a word, so that ours do not multiply them.
 func (k *turn) countUnseen(j *judgement) {
 	p, now, class := k.pace, time.Now(), j.verdict.Class
-	if j.account.Unseen > 0 && class.Throttle() && !p.policy.CountThrottles {
-		p.charge(j.exit.Duration)
-		p.waits.inner += j.exit.Duration // it does nothing else meanwhile
+	if j.account.Unseen > 0 && class.Throttle() && !p.Policy.CountThrottles {
+		p.Charge(j.exit.Duration)
+		p.Waits.Inner += j.exit.Duration // it does nothing else meanwhile
 		return
 	}
 	count := j.account.Unseen
-	if !p.policy.CountThrottles && j.exit.Duration < p.policy.TotalDelay() {
+	if !p.Policy.CountThrottles && j.exit.Duration < p.Policy.TotalDelay() {
 		// They were quicker than ours would have been: one more attempt is left, after a longer wait.
-		count = min(count, p.policy.MaxRetries-p.series.Retries()-1)
+		count = min(count, p.Policy.MaxRetries-p.Series.Retries()-1)
 	}
 	for range max(count, 0) {
-		p.series.Inner(now, nil, retry.Advice{Retry: true, Throttled: class.Throttle()})
+		p.Series.Inner(now, nil, retry.Advice{Retry: true, Throttled: class.Throttle()})
 	}
 }
 
@@ -184,18 +190,18 @@ func (k *turn) restart(j *judgement) bool {
 	switch {
 	case j.account.Misunderstood && !k.next.Plain:
 		k.first.Plain, k.next.Plain = true, true
-		k.call.emit(belaytype.Plain{Option: j.verdict.Evidence})
+		k.call.Emit(belaytype.Plain{Option: j.verdict.Evidence})
 		return true
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
-	case k.sent && !k.call.runner.Check.Repeat:
+	case k.sent && !k.call.Settings.Check.Repeat:
 		return false
 	case k.next.Continue: // our retry has resumed the session, not the caller
-		k.call.emit(belaytype.SessionGone{ID: k.next.Session})
+		k.call.Emit(belaytype.SessionGone{ID: k.next.Session})
 		k.next = k.first
 		return true
-	case k.call.runner.Resume.OrNew:
-		k.call.emit(belaytype.SessionGone{ID: k.next.Session})
+	case k.call.Settings.Resume.OrNew:
+		k.call.Emit(belaytype.SessionGone{ID: k.next.Session})
 		k.first.Session = ""
 		k.next = k.first
 		return true
@@ -215,15 +221,15 @@ func (k *turn) repeat(j *judgement) {
 // happened goes on.
 func (k *turn) turnAfter(j *judgement) agent.Turn {
 	fixed := k.info.Fixed != "" && j.account.Session == k.info.Fixed // its name cannot be given twice
-	if j.account.Session == "" || !j.account.Active && !fixed || k.call.runner.Resume.Never {
+	if j.account.Session == "" || !j.account.Active && !fixed || k.call.Settings.Resume.Never {
 		if k.next.Continue {
 			return k.next
 		}
 		return k.first
 	}
 	after := k.continuation(j.account.Session)
-	after.Turns = k.sessions.turns
-	if cost := k.sessions.usage.cost; cost != nil {
+	after.Turns = k.sessions.Turns
+	if cost := k.sessions.Usage.Cost; cost != nil {
 		after.Spent = *cost
 	}
 	return after
@@ -247,7 +253,7 @@ func (k *turn) sendBack(j *judgement, what string) bool {
 
 // continuation is a turn of a session that knows the task.
 func (k *turn) continuation(session string) agent.Turn {
-	prompt := cmp.Or(k.call.runner.Resume.Prompt, continuePrompt)
+	prompt := cmp.Or(k.call.Settings.Resume.Prompt, continuePrompt)
 	return agent.Turn{Prompt: &prompt, Session: session, Continue: true, Plain: k.first.Plain, MaxRetries: k.first.MaxRetries}
 }
 
@@ -262,8 +268,8 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 			return &retry.Error{Cause: err}
 		}
 	}
-	if reached := k.spending.check(); reached != nil {
-		return costStop(reached)
+	if reached := k.spending.Check(); reached != nil {
+		return spending.CostStop(reached)
 	}
 	return nil
 }
@@ -271,24 +277,24 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 func (k *turn) describe(e *journal.Entry, j *judgement) {
 	if e.Session == "" && j.verdict.Class != verdict.SessionNotFound {
 		// An attempt that did not come so far, or does not come at all, leaves the session as it stands after the one before.
-		e.Session = k.sessions.live
+		e.Session = k.sessions.Live
 	}
 }
 
 func (k *turn) prompts() []string { return []string{k.info.Prompt, string(k.first.Stdin)} }
 
 func (k *turn) account(r *belaytype.Result) {
-	r.Session, r.Resumed, r.Usage = k.sessions.last, k.resumed, k.sessions.usage.sum()
+	r.Session, r.Resumed, r.Usage = k.sessions.Last, k.resumed, k.sessions.Usage.Sum()
 	r.Verdict.SessionID = r.Session
 	k.plain.account(r)
 }
 
 func (k *turn) end(r *belaytype.Result) {
-	r.ModelSubstitution = k.models.told
-	k.sessions.end(r.Success, r.Verdict.Class)
+	r.ModelSubstitution = k.models.Told
+	k.sessions.End(r.Success, r.Verdict.Class)
 }
 
-func (k *turn) innerRetries() int { return k.sessions.innerRetries }
+func (k *turn) innerRetries() int { return k.sessions.InnerRetries }
 
 func (k *turn) knowsFailures() bool { return true }
 
@@ -310,9 +316,9 @@ func (k *turn) preview(p *belaytype.Preview) error {
 // ends.
 type conversation struct{ *turn }
 
-func (k *conversation) traits() traits {
+func (k *conversation) traits() call.Traits {
 	t := k.turn.traits()
-	t.kind, t.linger = agentConversation, 0
+	t.Kind, t.Linger = call.AgentConversation, 0
 	return t
 }
 
@@ -322,13 +328,13 @@ func (k *conversation) policy(p retry.Policy) retry.Policy {
 	return p
 }
 
-func (k *conversation) begin() *refusal { return k.claimSession() }
+func (k *conversation) begin() *admission.Refusal { return k.claimSession() }
 
-func (k *conversation) prepare(n int, ad admission, turnOver func(turnReport)) (launch, transcript, error) {
+func (k *conversation) prepare(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
 	_, l, t, err := k.plan(n, ad, turnOver)
-	k.input = newInput(&k.call.command.Command, false, k.call.runner.ReplayStdin)
+	k.input = input.New(&k.call.Command.Command, false, k.call.Settings.ReplayStdin)
 	if err == nil {
-		k.input = k.overhear(t.(*eventLog))
+		k.input = k.overhear(t.(*transcript.EventLog))
 	}
 	l.input = k.input
 	return l, t, err
@@ -336,23 +342,23 @@ func (k *conversation) prepare(n int, ad admission, turnOver func(turnReport)) (
 
 // overhear is the input of a conversation in which silence has a limit: what the caller says makes it the agent's turn, also if the agent says
 // nothing of that. A terminal is left to the agent.
-func (k *conversation) overhear(t *eventLog) input {
-	source := k.call.command.Stdin
+func (k *conversation) overhear(t *transcript.EventLog) input.Input {
+	source := k.call.Command.Stdin
 	if f, ok := source.(*os.File); ok {
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return k.input
 		}
 	}
-	if source == nil || k.call.command.Prompt != nil || k.info.Asks == nil || k.call.stall(false) <= 0 {
+	if source == nil || k.call.Command.Prompt != nil || k.info.Asks == nil || k.call.Stall(false) <= 0 {
 		return k.input
 	}
 	said := &callerLines{source: source}
 	said.lines.Each = func(line agent.Line) {
 		if k.info.Asks(line.Text) {
-			t.asked()
+			t.Asked()
 		}
 	}
-	return &feed{source: said}
+	return &input.Feed{Source: said}
 }
 
 // callerLines tells of the lines that are read of a caller's input.
@@ -372,7 +378,7 @@ func (k *conversation) restart(*judgement) bool { return false }
 // prompts are also the messages of a conversation that was written beforehand. What comes by a pipe is not seen by us.
 func (k *conversation) prompts() []string {
 	list := k.turn.prompts()
-	if f, ok := k.call.command.Stdin.(*os.File); ok {
+	if f, ok := k.call.Command.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			said, _ := io.ReadAll(io.NewSectionReader(f, 0, maxSaid))
 			list = append(list, string(said))

@@ -1,0 +1,59 @@
+package call
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Activity is what an agent is doing, and what the run has used so far.
+type Activity struct {
+	Doing agent.Doing
+	// Tool is the tool that it uses; empty if it uses none, or it is not known which.
+	Tool string
+	// Retrying says that it is about to try again by itself: at Until, or, if that is zero, it has not said when.
+	Retrying bool
+	Until    time.Time
+	// Delivered says that its result is there, Waiting that it waits for its caller.
+	Delivered, Waiting bool
+	// Begun says that it has just begun to do that, or has written it, where its CLI would show that on stderr.
+	Begun bool
+	// Used is what all attempts have used as far as they have told.
+	Used verdict.Usage
+	// Filled is the fullest window of its account, where the agent has just told of its limits; else nil.
+	Filled *quota.Window
+	// Gate is the gate of the account that it works with; empty for none.
+	Gate string
+
+	argument string
+	secrets  *redact.Known
+}
+
+// Argument is what the tool was given, or the model has written, in short and without secrets. To look for those takes time, so it is asked for only where it is
+// shown.
+func (a Activity) Argument() string { return a.secrets.Text(a.argument) }
+
+// Report tells [Runner.Follow] what an agent does.
+func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
+	if c.Settings.Follow == nil {
+		return
+	}
+	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.Traits.Kind == AgentConversation,
+		Used: used, Gate: c.Account(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.Secrets}
+	if r := info.Retrying; r != nil {
+		if a.Retrying = true; r.Wait > 0 {
+			a.Until = time.Now().Add(r.Wait)
+		}
+	}
+	if c.Traits.ShowsWork {
+		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
+			if step.Tool != "" || step.Argument != "" {
+				c.Settings.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Gate: a.Gate, argument: step.Argument, secrets: c.Secrets})
+			}
+		}
+	}
+	c.Settings.Follow(a)
+}

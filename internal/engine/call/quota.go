@@ -1,0 +1,84 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/quota"
+)
+
+// Account is the gate that knows of the limits of the account. Another model of it may be a fallback, with a gate of its own.
+func (c *Call) Account() string {
+	if c.Traits.Gate != "" && strings.HasPrefix(c.GateKey(), c.Traits.Gate+":") {
+		return c.Traits.Gate
+	}
+	return c.GateKey()
+}
+
+// TellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see. What cannot be kept is not known, and
+// holds nobody up. ok is false after trouble with the store.
+func (c *Call) TellQuota(news []quota.Window) (ok bool) {
+	key := c.Account()
+	if len(news) == 0 || key == "" || c.Shared == nil {
+		return true
+	}
+	told := clock.Now()
+	var fills quota.Quota
+	tell := func(s gate.State) gate.State {
+		if s.Quota = s.Quota.Tell(clock.Now(), told, c.ID, news); c.Settings.AlertForecast {
+			fills = s.Quota.Warn(told)
+		}
+		return s
+	}
+	if err := c.Shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
+		return false
+	}
+	for _, w := range fills {
+		c.alertForecast(key, &w, told)
+	}
+	return true
+}
+
+// alertForecast raises an alert for a window that will be full before it resets.
+func (c *Call) alertForecast(account string, w *quota.Window, now time.Time) {
+	_, full, _ := w.Forecast(now)
+	text := printable.Line(fmt.Sprintf("%s of %s will be full at about %s if it goes on like this; it resets at %s", w.Name, account,
+		message.TimeOfDay(full, now), message.TimeOfDay(w.Resets, now)))
+	if c.State != nil && !c.Settings.NoRecord {
+		log := c.State.Log(nil)
+		log.Secrets = c.Secrets
+		err := log.Append(journal.Entry{Timestamp: journal.Time{Time: now}, Kind: journal.Alert, Event: "forecast", Profile: account, Invocation: c.ID,
+			Status: journal.Success, Error: text, Parent: c.Parent, Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
+			Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line})
+		if err != nil {
+			c.Live.Trouble(err)
+		}
+	}
+	c.Emit(belaytype.AlertRaised{Integration: account, Last: text})
+}
+
+// filled is the window that is fullest by the news that an agent tells; nil if it tells none.
+func (c *Call) filled(news []quota.Window) *quota.Window {
+	if len(news) == 0 {
+		return nil
+	}
+	now := clock.Now()
+	return quota.Quota{}.Tell(now, now, c.ID, news).Fullest(now, c.Model())
+}
+
+// Model is the model that the command asks for; empty if that is not known.
+func (c *Call) Model() string {
+	if a, ok := c.Profile.(agent.Agent); ok && a.Info().Model != nil {
+		return a.Info().Model()
+	}
+	return ""
+}

@@ -1,4 +1,0 @@
-package engine
-
-// fionread is FIONREAD, which the unix package does not name here.
-const fionread = 0x4004667f
