@@ -14,7 +14,6 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
@@ -43,7 +42,7 @@ func help(cmd *cobra.Command, _ []string) {
 		}
 		printRows(w, "Topics", 12, rows)
 	}
-	for _, group := range slices.Concat([]string{batchGroup, detach.Group}, config.Groups, []string{"", belayd.Filters}) {
+	for _, group := range groups(cmd.LocalFlags()) {
 		printRows(w, cmp.Or(group, "Flags"), 26, flagRows(cmd.LocalFlags(), group))
 	}
 	switch {
@@ -53,6 +52,20 @@ func help(cmd *cobra.Command, _ []string) {
 		term.Printf(w, "\nFor more, run: %s COMMAND --help\n", cmd.CommandPath())
 	}
 }
+
+// groups are the headings of flags in their order: those that only this command has, those of settings, and the rest.
+func groups(flags *pflag.FlagSet) (own []string) {
+	known := slices.Concat(config.Groups, []string{"", belayd.Filters})
+	flags.VisitAll(func(f *pflag.Flag) {
+		if group := groupOf(f); !slices.Contains(known, group) && !slices.Contains(own, group) {
+			own = append(own, group)
+		}
+	})
+	return append(own, known...)
+}
+
+// groupOf is the heading of a flag; empty for the usual one.
+func groupOf(f *pflag.Flag) string { return strings.Join(f.Annotations[command.GroupKey], "") }
 
 // newHelp is belay help.
 func newHelp(root *cobra.Command) *cobra.Command {
@@ -116,7 +129,7 @@ type row struct{ word, text string }
 // flagRows are the flags of a group.
 func flagRows(flags *pflag.FlagSet, group string) (rows []row) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || strings.Join(f.Annotations[command.GroupKey], "") != group {
+		if f.Hidden || groupOf(f) != group {
 			return
 		}
 		name := "--" + f.Name

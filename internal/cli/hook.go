@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -27,38 +26,30 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// hookMain is Run for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
-// the other commands do not apply to a call, also to one that is wrong: a settings line that has lost its command must not
-// look like a decision. They do to install and the like, which people call.
-func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) {
-	flags := args
+// trouble is the exit code of a call that fails for a reason of belay's own. A client that calls belay hook reads every exit code in its own way (2 blocks), so
+// those of the other commands do not apply to a call, also to one that is wrong: a settings line that has lost its command must not look like a decision.
+// They do to install and the like, which people call.
+func trouble(args []string) int {
 	if end := slices.Index(args, "--"); end >= 0 {
-		flags = args[:end]
+		args = args[:end]
 	}
-	trouble := 1 // clients show it and go on
-	if slices.Contains(flags, "--fail-closed") {
-		trouble = hook.Block
+	if slices.Contains(args, "--fail-closed") {
+		return hook.Block
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			term.Panicked(std.Err, r)
-			code = trouble
-		}
-	}()
-	if err := command.CheckLimits(); err != nil {
-		command.Report(std.Err, err)
-		return trouble
-	}
-	if h, ok := quickHook(args); ok {
-		return runHook(ctx, std, h)
-	}
-	called, err := executeCobra(ctx, std, args)
-	code = command.CodeOf(std, err)
-	if _, ran := errors.AsType[*command.ExitError](err); err != nil && !ran && called.Name() == "hook" {
-		return trouble
-	}
-	return code
+	return 1 // clients show it and go on
 }
+
+// quickCall is belay hook with plain arguments, without the tree of commands.
+func quickCall(ctx context.Context, std stdio.Streams, args []string) (err error, ok bool) {
+	h, ok := quickHook(args)
+	if !ok {
+		return nil, false
+	}
+	return command.Exit(runHook(ctx, std, h)), true
+}
+
+// makeHook makes belay hook.
+func makeHook() *cobra.Command { return newHook(runHook) }
 
 // hookFlags are the flags of a call.
 type hookFlags struct {
@@ -77,7 +68,7 @@ func (f hookFlags) hook(command []string) *hook.Hook {
 	return h
 }
 
-// quickHook parses `hook [--flag[=value]]… -- command…` without cobra, as [quickRun] does.
+// quickHook parses `hook [--flag[=value]]… -- command…` without cobra, as belay run does.
 func quickHook(args []string) (h *hook.Hook, ok bool) {
 	if len(args) == 0 || args[0] != "hook" {
 		return nil, false
@@ -117,6 +108,7 @@ func quickHook(args []string) (h *hook.Hook, ok bool) {
 	return nil, false
 }
 
+// newHook makes the command, which does what it is told by do.
 func newHook(do func(context.Context, stdio.Streams, *hook.Hook) int) *cobra.Command {
 	f := hookFlags{timeout: hook.DefaultTimeout}
 	cmd := &cobra.Command{

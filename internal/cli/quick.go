@@ -1,10 +1,21 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/stdio"
 )
+
+// Quick is belay run with plain arguments, without the tree of commands.
+func quick(ctx context.Context, std stdio.Streams, args []string) (err error, ok bool) {
+	given, argv, ok := quickRun(args)
+	if !ok {
+		return nil, false
+	}
+	return run(ctx, std, given, argv, nil), true
+}
 
 // quickRun parses `run [--flag[=value]]… [--] command…` without cobra, whose command tree costs a tenth of a whole
 // `belay run -- true`. It abstains (ok is false) on everything that is not plain, mistakes and --help among them, and

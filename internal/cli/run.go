@@ -40,6 +40,14 @@ func knownCommands() string {
 	return message.And(list)
 }
 
+// makeRun makes belay run.
+func makeRun() *cobra.Command {
+	return newRun(func(ctx context.Context, std stdio.Streams, given config.Given, args []string) error {
+		return run(ctx, std, given, args, nil)
+	})
+}
+
+// newRun makes the command, which does what it is told by do.
 func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, command []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- command [args…]",
@@ -98,8 +106,8 @@ the environment and in files: see belay help config. For what the exit codes mea
 	return cmd
 }
 
-// run is belay run.
-func run(ctx context.Context, std stdio.Streams, given config.Given, args []string) error {
+// run is belay run. instead is nil unless belay was called in the place of a CLI.
+func run(ctx context.Context, std stdio.Streams, given config.Given, args []string, instead StandIn) error {
 	user, err := config.ReadUser()
 	if err != nil {
 		return refuse(std, given, nil, err)
@@ -117,8 +125,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		name := filepath.Base(args[0])
 		return detach.Start(ctx, std, later, detach.Run{Command: name, Name: s.Name, Input: detach.Input(s, std, known, name), Quiet: s.Quiet})
 	}
-	behind := shimCallOf(ctx)
-	behind.adjust(s)
+	instead.adjust(s)
 	skipped, err := setup.SkipCheck(s, given, known, args)
 	if err != nil {
 		return refuse(std, given, s, err)
@@ -166,7 +173,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		detach.Of(ctx).Attend(runner)
 	}
 	view.watch(runner, argv)
-	behind.attach(runner, argv, view)
+	instead.attach(runner, argv, view)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)

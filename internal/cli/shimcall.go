@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
@@ -26,18 +25,17 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// Main runs belay as its process was started, args[0] being the name: as belay, see [Run], or in the place of a CLI, as the links of
-// belay shim do.
-func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 0 {
-		return Run(ctx, nil, stdin, stdout, stderr)
+// Main runs belay in the place of a CLI, by whose name its process was started, as the links of belay shim do. ok is false if it was started by its own: args[0]
+// is the name.
+func shimMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
+	if len(args) == 0 || strings.HasPrefix(filepath.Base(args[0]), "belay") {
+		return 0, false
 	}
-	if !strings.HasPrefix(filepath.Base(args[0]), "belay") {
-		if cli := profile.OfCommand(args[0]); cli != nil {
-			return runShim(ctx, stdio.New(stdin, stdout, stderr), cli, args)
-		}
+	cli := profile.OfCommand(args[0])
+	if cli == nil {
+		return 0, false
 	}
-	return Run(ctx, args[1:], stdin, stdout, stderr)
+	return runShim(ctx, stdio.New(stdin, stdout, stderr), cli, args), true
 }
 
 // shimCall is a call of a CLI by the name that a shim has. It is nil where belay was called by its own name.
@@ -47,15 +45,6 @@ type shimCall struct {
 	path  string   // where the real one is
 	args  []string // as it was called
 	began atomic.Bool
-}
-
-// shimKey is the key of a shimCall in a context.
-type shimKey struct{}
-
-// shimCallOf returns the call of a CLI that the context belongs to; nil if there is none.
-func shimCallOf(ctx context.Context) *shimCall {
-	c, _ := ctx.Value(shimKey{}).(*shimCall)
-	return c
 }
 
 // runShim runs a CLI in whose place belay was started: by belay run, or, where that has nothing to do for it or cannot do it, by
@@ -80,7 +69,7 @@ func runShim(ctx context.Context, std stdio.Streams, cli *agent.Descriptor, args
 		return c.become(ctx)
 	}
 	given := config.Given{"exit-code": "child", "quiet": "true"}
-	err = run(context.WithValue(ctx, shimKey{}, c), std, given, append([]string{c.path}, args[1:]...))
+	err = run(ctx, std, given, append([]string{c.path}, args[1:]...), func(own engine.Supervised) engine.Starter { return &shimStarter{own, c} })
 	if _, ended := errors.AsType[*command.ExitError](err); err != nil && !ended && !c.began.Load() {
 		return c.become(ctx)
 	}
@@ -130,32 +119,6 @@ func (c *shimCall) become(ctx context.Context) int {
 	}
 	command.Say(c.std.Err, message.CannotStart(c.path, err))
 	return engine.CodeNotExecutable
-}
-
-// adjust turns off settings that would show belay to a caller who does not know of it.
-func (c *shimCall) adjust(s *config.Settings) {
-	if c == nil {
-		return
-	}
-	s.OutputFormat, s.GitHub = "", false
-	if !s.Chosen("log-dir") {
-		s.LogDir = engine.NoLogDir
-	}
-}
-
-// attach makes the run look as the CLI alone does: of belay it shows nothing but what the CLI would show of its work, and an end that
-// the CLI does not explain itself.
-func (c *shimCall) attach(r *engine.Runner, command *belaytype.Command, v *view) {
-	if c == nil {
-		return
-	}
-	if own, ok := r.Starter.(engine.Supervised); ok && own.Supervisor != nil {
-		r.Starter = &shimStarter{own, c}
-	}
-	r.Observe = func(e belaytype.Event) { v.notices.observe(v, e) }
-	r.ShowWork, r.TerminalInput = true, stdio.IsTerminal(command.Stdin)
-	r.WholeStream = true
-	v.ownWords = true
 }
 
 // shimStarter starts the CLI, and becomes it where it cannot be started: its arguments may leave no room for ours.
