@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/command/help"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
@@ -27,7 +27,7 @@ func text(t *testing.T, path string) string {
 func TestDocs_NameEveryClass(t *testing.T) {
 	doc := text(t, "docs/verdicts.md")
 	flag := regexp.MustCompile(`--[a-z-]+`)
-	for _, c := range cli.ClassMeanings() {
+	for _, c := range help.ClassMeanings() {
 		row := fmt.Sprintf("| %s | %s | %s |\n", c.Class, c.Meaning, cmp.Or(c.Following, "–"))
 		if row = flag.ReplaceAllString(row, "`$0`"); !strings.Contains(doc, row) {
 			t.Errorf("docs/verdicts.md lacks what belay help verdicts says: %s", row)

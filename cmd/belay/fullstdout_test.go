@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/command/belay"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -100,7 +100,7 @@ func TestFullStdout(t *testing.T) {
 			each(c)
 		}
 	}
-	each(cli.New())
+	each(belay.New())
 	t.Run("asking", func(t *testing.T) { // one home for all that change nothing in it
 		t.Parallel()
 		r := withRecord(t)

@@ -17,7 +17,7 @@ func TestLinked_NoTemplates(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join(binDir, "belay"))
 	must.OK(t, err)
-	if !bytes.Contains(data, []byte("internal/cli.newRoot")) {
+	if !bytes.Contains(data, []byte("internal/command/belay.newRoot")) {
 		t.Fatal("the executable has no names of functions")
 	}
 	if bytes.Contains(data, []byte("text/template.(*Template).Execute")) {

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/command/belay"
+	"github.com/belay-run/belay/internal/command/help"
 	"github.com/belay-run/belay/internal/config"
 )
 
@@ -72,7 +73,7 @@ func (d *document) renew(text string) (string, error) {
 func exitCodes() string {
 	var b strings.Builder
 	b.WriteString("| code | meaning |\n|---|---|\n")
-	for _, c := range cli.ExitCodes() {
+	for _, c := range help.ExitCodes() {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Code, marked(c.Meaning))
 	}
 	return b.String()
@@ -96,7 +97,7 @@ func settings() string {
 func commands() string {
 	var list, flags strings.Builder
 	list.WriteString("| command | what it does |\n|---|---|\n")
-	walk(cli.New(), func(cmd *cobra.Command) {
+	walk(belay.New(), func(cmd *cobra.Command) {
 		own := ownFlags(cmd)
 		if len(own) > 0 || !cmd.HasAvailableSubCommands() { // what has neither only leads to others
 			fmt.Fprintf(&list, "| `%s` | %s |\n", cell(strings.Replace(cmd.UseLine(), " [flags]", "", 1)), marked(cmd.Short))

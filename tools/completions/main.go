@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/command/belay"
 )
 
 func main() {
@@ -31,7 +31,7 @@ func write(shell, path string) error {
 	if err != nil {
 		return err
 	}
-	if code := cli.Run(context.Background(), []string{"completion", shell}, nil, f, os.Stderr); code != 0 {
+	if code := belay.Run(context.Background(), []string{"completion", shell}, nil, f, os.Stderr); code != 0 {
 		return fmt.Errorf("belay completion %s: exit code %d", shell, code)
 	}
 	return f.Close()

@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/command/belay"
+	"github.com/belay-run/belay/internal/command/help"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/version"
 )
@@ -49,9 +50,9 @@ func pages() map[string]string {
 			}
 		}
 	}
-	root := cli.New()
+	root := belay.New()
 	each(root)
-	for _, t := range cli.Topics() {
+	for _, t := range help.Topics() {
 		name := "belay-" + t.Name
 		p := newPage(name, t.Short)
 		p.section("DESCRIPTION")
@@ -90,7 +91,7 @@ func commandPage(cmd *cobra.Command) string {
 	if cmd.HasParent() {
 		related = append([]string{pageName(cmd.Parent())}, related...)
 	} else {
-		for _, t := range cli.Topics() {
+		for _, t := range help.Topics() {
 			related = append(related, "belay-"+t.Name)
 		}
 	}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package cli
-
-// availableMemory is how many bytes processes can still take; 0 if that is not known.
-func availableMemory() uint64 { return 0 }

@@ -1,4 +1,0 @@
-package cli
-
-// takesFiles reports whether files can be made in a directory.
-func takesFiles(string) bool { return true }

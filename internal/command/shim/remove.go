@@ -1,0 +1,82 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/shim"
+	"github.com/belay-run/belay/internal/term"
+)
+
+func newShimRemove() *cobra.Command {
+	var t shimTarget
+	cmd := &cobra.Command{
+		Use:   "remove [flags] [name…]",
+		Short: "Remove the links to belay",
+		Example: `Remove all links:
+  belay shim remove
+Remove that of codex:
+  belay shim remove codex`,
+		Long: `Removes the links of the named CLIs, or all of them, and the directory if nothing is left in it. What is not a link to belay stays.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			dir, err := t.directory()
+			if err != nil {
+				return err
+			}
+			if err := checkNames(names); err != nil {
+				return err
+			}
+			removed, err := remove(dir, names)
+			term.Line(cmd.OutOrStdout(), message.ShimsRemoved(removed, dir))
+			return err
+		},
+	}
+	t.flags(cmd)
+	return cmd
+}
+
+// remove removes the links of those CLIs, or all if none is named. Something else is in the way only of one that is named.
+func remove(dir string, named []string) (removed []string, failed error) {
+	names := named
+	if len(names) == 0 {
+		names = allNames()
+	}
+	for _, name := range names {
+		gone, err := shim.Remove(dir, name)
+		switch {
+		case err != nil && (len(named) > 0 || !errors.Is(err, shim.ErrOther)):
+			failed = errors.Join(failed, shimFailure(dir, name, err))
+		case gone:
+			removed = append(removed, name)
+		}
+	}
+	shim.RemoveDir(dir)
+	return removed, failed
+}
+
+// RemoveAll removes the links of belay shim, wherever there are some on the PATH, and returns how many there were.
+func RemoveAll(w io.Writer, dryRun bool) (done int, failed error) {
+	for _, dir := range shim.Dirs(allNames()) {
+		var names []string
+		if !dryRun {
+			removed, err := remove(dir, nil)
+			failed = errors.Join(failed, err)
+			if names = removed; len(names) > 0 {
+				term.Line(w, message.ShimsRemoved(names, dir))
+			}
+		} else {
+			for _, name := range allNames() {
+				if shim.Look(dir, name).Own() {
+					names = append(names, name)
+				}
+			}
+			term.Line(w, fmt.Sprintf("Would remove the links %s from %s.", message.And(names), dir))
+		}
+		done += len(names)
+	}
+	return done, failed
+}
