@@ -18,7 +18,7 @@ import (
 // An agent that was ended for a ceiling continues once, and is told why; a plain command is started again only if retries were asked for. The second time
 // it is over, with 75.
 func TestCeiling(t *testing.T) {
-	memory := supervise.Excess{Value: 400 << 20, Limit: 300 << 20, Largest: []supervise.Proc{{PID: 7, Name: "node", Memory: 200 << 20}}}
+	memory := supervise.Excess{Value: 400 << 20, Limit: 300 << 20, Largest: []supervise.Proc{{PID: 7, Name: "no\x1b[31mde\n\xff", Memory: 200 << 20}}}
 	disk := supervise.Excess{Disk: "/work", Value: 40 << 20, Limit: 50 << 20}
 	work := enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I begin."})
 	done := enginetest.Line(enginetest.Event{Text: "Done.", Done: true, Class: verdict.OK})
@@ -34,8 +34,8 @@ func TestCeiling(t *testing.T) {
 		says     string
 		told     string // an agent, when it continues
 	}{
-		"Once":         {[]enginetest.Attempt{attempt(memory), {Steps: []enginetest.Step{done}}}, false, 0, verdict.OK, 0, 2, "", "400.0 MB of memory, and the limit is 300.0 MB. The largest processes were: 7 (node) 200.0 MB"},
-		"Twice":        {[]enginetest.Attempt{attempt(memory)}, false, 0, verdict.Resources, 75, 2, "claude used 400.0 MB of memory (limit 300.0 MB) and was terminated. Largest: 7 (node) 200.0 MB", "Go on in a way that needs less memory"},
+		"Once":         {[]enginetest.Attempt{attempt(memory), {Steps: []enginetest.Step{done}}}, false, 0, verdict.OK, 0, 2, "", "400.0 MB of memory, and the limit is 300.0 MB. The largest processes were: 7 (node �) 200.0 MB"},
+		"Twice":        {[]enginetest.Attempt{attempt(memory)}, false, 0, verdict.Resources, 75, 2, "claude used 400.0 MB of memory (limit 300.0 MB) and was terminated. Largest: 7 (node �) 200.0 MB", "Go on in a way that needs less memory"},
 		"Disk":         {[]enginetest.Attempt{attempt(disk)}, false, 0, verdict.Resources, 75, 2, "only 40.0 MB are free on the disk of /work (limit 50.0 MB)", "write less"},
 		"NoRetries":    {[]enginetest.Attempt{attempt(memory)}, false, retry.None, verdict.Resources, 75, 1, "claude used", ""},
 		"Delivered":    {[]enginetest.Attempt{{Steps: []enginetest.Step{done, enginetest.Exceed(memory)}}}, false, 0, verdict.OK, 0, 1, "", ""},

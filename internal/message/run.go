@@ -167,9 +167,9 @@ func UsedMemory(used, limit int64) string {
 // MemoryOf is a process and what it uses, if that is known.
 func MemoryOf(process string, used int64) string {
 	if used == 0 {
-		return process
+		return printable.Line(process)
 	}
-	return process + " " + printable.Size(used)
+	return printable.Line(process) + " " + printable.Size(used)
 }
 
 // MemoryUntold says why the memory of a command cannot be limited.
