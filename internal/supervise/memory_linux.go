@@ -40,10 +40,16 @@ func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
 	if sum <= bound {
 		return sum, procs
 	}
-	sum = 0
-	for i := range procs {
-		procs[i].Memory = proportionalSize(procs[i].PID)
-		sum += procs[i].Memory
+	// What ever more processes map while they are looked at one by one adds up to too much: what is above the limit is looked at once more.
+	for range 2 {
+		sum = 0
+		for i := range procs {
+			procs[i].Memory = proportionalSize(procs[i].PID)
+			sum += procs[i].Memory
+		}
+		if sum <= p.spec.MaxMemory {
+			break
+		}
 	}
 	return sum, procs
 }
