@@ -50,7 +50,7 @@ var stages = []struct {
 	{"attempt", []string{"attempt.go", "control.go"}},
 	{"verdict", []string{"judgement.go"}},
 	{"decision", []string{"decision.go"}},
-	{"acceptance", []string{"check.go"}},
+	{"acceptance", []string{"check.go", "accept.go"}},
 	{"record", []string{"record.go"}},
 }
 

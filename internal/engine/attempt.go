@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"syscall"
 
 	"github.com/belay-run/belay/belaytype"
@@ -137,4 +138,18 @@ func (cand *candidate) stopProcess(p call.Process, own supervise.Ladder) {
 	}
 	cand.call.Emit(belaytype.Stopping{Reason: reason})
 	p.Stop(ladder)
+}
+
+// watchCeilings has what is started watched.
+func watchCeilings(c *call.Call, spec *supervise.Spec) {
+	spec.MaxMemory, spec.Using = c.Settings.Ceilings.Memory, c.Live.Using
+	if spec.MinFree = c.Settings.Ceilings.FreeDisk; spec.MinFree > 0 {
+		spec.Disks = disks(c)
+	}
+}
+
+// disks are where a command writes: the directory that it works in, its home, and that of temporary files.
+func disks(c *call.Call) []string {
+	home, _ := os.UserHomeDir() // what cannot be asked does not count
+	return []string{c.Dir(), home, os.TempDir()}
 }

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"github.com/belay-run/belay/internal/engine/call"
 	"sync"
 	"syscall"
+
+	"github.com/belay-run/belay/internal/engine/call"
 )
 
 // control is how an invocation is reached from outside while it runs: the present process, and what came for it before it

@@ -22,16 +22,6 @@ type standIn struct {
 	prompt *string
 }
 
-// addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
-func (inv *Invocation) addFallbacks() (err error) {
-	inv.standIns, inv.unfit, err = standIns(inv.call.Settings, &inv.call.Command.Command)
-	known := inv.call.Secrets
-	for _, s := range inv.standIns {
-		known.Args = slices.Concat(known.Args, s.args)
-	}
-	return err
-}
-
 // standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
 // why. The error is a [*UsageError].
 func standIns(r *call.Settings, c *belaytype.Command) (list []standIn, unfit []*belaytype.FallbackRefused, err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine/admission"
 	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/engine/spending"
@@ -176,4 +177,38 @@ func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
 		text = message.NotAgain(text, c.CauseText(&call.NotAdmitted{Cause: stop.Cause, At: at}))
 	}
 	return message.Later(text)
+}
+
+// outlasts reports whether the agent was stopped by something that lasts longer than may be waited, and that another agent need
+// not have: a limit, an overload, a gate that is closed for either.
+func outlasts(j *judgement, stop *retry.Error) bool {
+	if stop == nil || j.noRepeat != nil {
+		return false
+	}
+	if _, spent := errors.AsType[*belaytype.MaxCostReached](stop.Cause); spent {
+		return false
+	}
+	if closed, ok := errors.AsType[*belaytype.GateRefused](stop.Cause); ok {
+		return closed.Refusal.Kind != gate.KindSlots // which is the caller's own limit
+	}
+	class := j.verdict.Class
+	return j.started() && (class.Throttle() || class == verdict.Overloaded || class == verdict.WrongModel && j.verdict.Retryable)
+}
+
+// wayBack is when an agent that could not take the request may be asked again.
+type wayBack struct {
+	name string
+	at   time.Time
+}
+
+// note notes a time, if it is known and the earliest so far.
+func (w *wayBack) note(name string, at time.Time) {
+	if !at.IsZero() && (w.at.IsZero() || at.Before(w.at)) {
+		*w = wayBack{name, at}
+	}
+}
+
+// before reports whether it comes before another time, or that is not known.
+func (w *wayBack) before(at time.Time) bool {
+	return !w.at.IsZero() && (at.IsZero() || w.at.Before(at))
 }

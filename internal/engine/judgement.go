@@ -85,7 +85,7 @@ func (cand *candidate) judge(e ending, t transcript.Transcript) *judgement {
 	j := &judgement{ending: e, transcript: t, code: e.exit.ShellCode(), left: e.exit.Left, killed: e.exit.Killed}
 	o := verdict.Outcome{Argv: c.Command.Args, ExitCode: e.exit.Code, Started: e.exit.Started}
 	if e.exit.Signal != 0 {
-		o.Signal = signalName(e.exit.Signal)
+		o.Signal = call.SignalName(e.exit.Signal)
 	}
 	t.Outcome(&o)
 	exited := e.exit.Reason == supervise.Exited
@@ -119,7 +119,7 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	name, t, reason := c.Command.Name(), j.transcript, j.exit.Reason
 	early := t.StoppedEarly()
 	if reason == supervise.Exceeded {
-		early = exceeded(name, j.exit.Excess)
+		early = transcript.Exceeded(name, j.exit.Excess)
 	}
 	last := verdict.LastWords(o)
 	switch {
@@ -341,4 +341,10 @@ func unplanned(err error) *admission.Refusal {
 		r.Code, r.Verdict.Class = 1, verdict.LimitReached
 	}
 	return r
+}
+
+// atCeiling concludes that the attempt was ended for a ceiling. That says nothing of the service; if it is the last one, it is worth trying later.
+func (j *judgement) atCeiling(e *transcript.EarlyStop) {
+	j.verdict, j.message, j.tell = e.Verdict, e.Verdict.Evidence, e.Tell
+	j.expired, j.code, j.stopCode = true, cmp.Or(j.code, 1), CodeTryLater
 }

@@ -5,7 +5,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine/admission"
 	"github.com/belay-run/belay/internal/engine/call"
-	"github.com/belay-run/belay/internal/engine/spending"
 	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
@@ -58,24 +57,4 @@ type kind interface {
 func printsLines(p agent.Profile) bool {
 	a, ok := p.(agent.Agent)
 	return ok && a.Headless()
-}
-
-// newKind finds out what kind of command it is.
-func newKind(c *call.Call, p *admission.Pace, s *spending.Ledger) kind {
-	base := plain{call: c, pace: p, spending: s}
-	switch profile := c.Profile.(type) {
-	case agent.Agent:
-		if profile.Headless() {
-			return newTurn(base, profile)
-		}
-	case agent.Caller:
-		info := profile.CallerInfo()
-		if info.Changes {
-			base.changes = &changes{verify: info.Verify}
-		}
-		if profile.Headless() {
-			return &caller{plain: base, caller: profile, info: info}
-		}
-	}
-	return &base
 }

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
@@ -12,7 +14,9 @@ import (
 	"github.com/belay-run/belay/internal/engine/spending"
 	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -128,4 +132,58 @@ func (k *plain) settle(j *judgement) *retry.Error {
 		j.transcript.Replace(effect.Output)
 	}
 	return nil
+}
+
+// askTimeout is how long a question may take that is asked on the side.
+const askTimeout = 30 * time.Second
+
+// ask returns a function that runs the same command with other arguments, which change nothing, and returns what it prints.
+// Its requests are counted as the attempt's.
+func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]byte, error) {
+	return func(ctx context.Context, args ...string) ([]byte, error) {
+		command := &k.call.Command
+		path, err := k.call.Settings.StarterInUse().Look(command.Args[0], command.Dir)
+		if err != nil {
+			return nil, err
+		}
+		j.asked++
+		var stdout, stderr bytes.Buffer
+		var process call.Process
+		end := func() {}
+		exit, err := k.call.Settings.StarterInUse().Run(supervise.Spec{
+			Path: path, Args: append([]string{command.Args[0]}, args...), Dir: command.Dir, Env: k.call.Env, RunID: k.call.ID,
+			Stdout: &limited{&stdout, 16 << 20}, Stderr: &limited{&stderr, 64 << 10},
+			Placement: supervise.OwnSession, Timeout: askTimeout,
+		}, func(p call.Process) {
+			process = p
+			stop := context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+			end = func() { stop() }
+		})
+		end()
+		switch {
+		case err != nil:
+			return nil, err
+		case exit.Reason != supervise.Exited:
+			return nil, fmt.Errorf("%s %s did not answer", command.Name(), args[0])
+		case exit.Code != 0:
+			if len(exit.Left) > 0 {
+				process.EndTree()
+			}
+			return nil, fmt.Errorf("%s %s: %s", command.Name(), args[0], message.LastLine(verdict.LastLines(stderr.String(), 1, 200)))
+		}
+		return stdout.Bytes(), nil
+	}
+}
+
+// limited keeps what there is room for and drops the rest.
+type limited struct {
+	to   *bytes.Buffer
+	room int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.room)
+	l.room -= n
+	l.to.Write(p[:n])
+	return len(p), nil
 }

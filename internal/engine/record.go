@@ -42,7 +42,7 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		e.Session = "" // there is none of that name
 	}
 	if j.exit.Signal != 0 {
-		e.Signal = signalName(j.exit.Signal)
+		e.Signal = call.SignalName(j.exit.Signal)
 	}
 	if j.started() && !j.recorded { // else what is known is that of an earlier attempt
 		e.Attempt, e.ResponseTime, e.CPUTime = n, j.exit.Duration.Seconds(), j.exit.CPU.Seconds()

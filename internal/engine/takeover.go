@@ -1,16 +1,13 @@
 package engine
 
 import (
-	"errors"
-	"time"
+	"slices"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine/admission"
 	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/verdict"
 )
 
 // fallBack is the candidate that takes the place of the present one, which has ended so; nil if there is none.
@@ -44,22 +41,6 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 		}
 	}
 	return nil
-}
-
-// outlasts reports whether the agent was stopped by something that lasts longer than may be waited, and that another agent need
-// not have: a limit, an overload, a gate that is closed for either.
-func outlasts(j *judgement, stop *retry.Error) bool {
-	if stop == nil || j.noRepeat != nil {
-		return false
-	}
-	if _, spent := errors.AsType[*belaytype.MaxCostReached](stop.Cause); spent {
-		return false
-	}
-	if closed, ok := errors.AsType[*belaytype.GateRefused](stop.Cause); ok {
-		return closed.Refusal.Kind != gate.KindSlots // which is the caller's own limit
-	}
-	class := j.verdict.Class
-	return j.started() && (class.Throttle() || class == verdict.Overloaded || class == verdict.WrongModel && j.verdict.Retryable)
 }
 
 // standInFor is a fallback as a candidate, after another one. What was read of stdin, used and waited so far stays.
@@ -109,20 +90,12 @@ func (f *finisher) handOver(next *candidate, n int, j *judgement, stop *retry.Er
 	c.Live.FellBack(c.Command.Name(), c.Profile.Name(), n)
 }
 
-// wayBack is when an agent that could not take the request may be asked again.
-type wayBack struct {
-	name string
-	at   time.Time
-}
-
-// note notes a time, if it is known and the earliest so far.
-func (w *wayBack) note(name string, at time.Time) {
-	if !at.IsZero() && (w.at.IsZero() || at.Before(w.at)) {
-		*w = wayBack{name, at}
+// addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
+func (inv *Invocation) addFallbacks() (err error) {
+	inv.standIns, inv.unfit, err = standIns(inv.call.Settings, &inv.call.Command.Command)
+	known := inv.call.Secrets
+	for _, s := range inv.standIns {
+		known.Args = slices.Concat(known.Args, s.args)
 	}
-}
-
-// before reports whether it comes before another time, or that is not known.
-func (w *wayBack) before(at time.Time) bool {
-	return !w.at.IsZero() && (at.IsZero() || w.at.Before(at))
+	return err
 }

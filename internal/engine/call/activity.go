@@ -35,25 +35,3 @@ type Activity struct {
 // Argument is what the tool was given, or the model has written, in short and without secrets. To look for those takes time, so it is asked for only where it is
 // shown.
 func (a Activity) Argument() string { return a.secrets.Text(a.argument) }
-
-// Report tells [Runner.Follow] what an agent does.
-func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
-	if c.Settings.Follow == nil {
-		return
-	}
-	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.Traits.Kind == AgentConversation,
-		Used: used, Gate: c.Account(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.Secrets}
-	if r := info.Retrying; r != nil {
-		if a.Retrying = true; r.Wait > 0 {
-			a.Until = time.Now().Add(r.Wait)
-		}
-	}
-	if c.Traits.ShowsWork {
-		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
-			if step.Tool != "" || step.Argument != "" {
-				c.Settings.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Gate: a.Gate, argument: step.Argument, secrets: c.Secrets})
-			}
-		}
-	}
-	c.Settings.Follow(a)
-}

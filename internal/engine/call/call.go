@@ -189,3 +189,19 @@ func Merged(p, preset retry.Policy) retry.Policy {
 
 // Checks reports whether work is checked before it counts.
 func (c *Call) Checks() bool { return c.Settings.Check.Line != "" || c.Command.Check != nil }
+
+// TooLate says that an attempt at that time would come too late.
+func (c *Call) TooLate(at time.Time) *TooLate {
+	p := &c.Settings.Policy
+	switch {
+	case c.Settings.NoWait:
+		return &TooLate{NoWait: true}
+	case p.TotalTimeout > 0 && at.After(c.Begun.Add(p.TotalTimeout)):
+		return &TooLate{Total: true, Limit: p.TotalTimeout}
+	case c.OwnMaxWait() && c.Traits.Own.MaxWait != 0:
+		return &TooLate{Limit: max(c.Traits.Own.MaxWait, 0), Setting: c.Traits.Own.Setting}
+	case p.MaxWait == 0:
+		return &TooLate{Limit: 5 * time.Minute} // as [retry.Policy] says
+	}
+	return &TooLate{Limit: max(p.MaxWait, 0)}
+}

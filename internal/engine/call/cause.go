@@ -63,22 +63,6 @@ func (e *NotAdmitted) notWaiting() string {
 	return e.Late.Error()
 }
 
-// TooLate says that an attempt at that time would come too late.
-func (c *Call) TooLate(at time.Time) *TooLate {
-	p := &c.Settings.Policy
-	switch {
-	case c.Settings.NoWait:
-		return &TooLate{NoWait: true}
-	case p.TotalTimeout > 0 && at.After(c.Begun.Add(p.TotalTimeout)):
-		return &TooLate{Total: true, Limit: p.TotalTimeout}
-	case c.OwnMaxWait() && c.Traits.Own.MaxWait != 0:
-		return &TooLate{Limit: max(c.Traits.Own.MaxWait, 0), Setting: c.Traits.Own.Setting}
-	case p.MaxWait == 0:
-		return &TooLate{Limit: 5 * time.Minute} // as [retry.Policy] says
-	}
-	return &TooLate{Limit: max(p.MaxWait, 0)}
-}
-
 // WorkDone says that no fallback was asked because the agent before it has worked on the request already.
 type WorkDone struct{ Command string }
 

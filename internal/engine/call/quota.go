@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Account is the gate that knows of the limits of the account. Another model of it may be a fallback, with a gate of its own.
@@ -81,4 +82,26 @@ func (c *Call) Model() string {
 		return a.Info().Model()
 	}
 	return ""
+}
+
+// Report tells [Runner.Follow] what an agent does.
+func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
+	if c.Settings.Follow == nil {
+		return
+	}
+	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.Traits.Kind == AgentConversation,
+		Used: used, Gate: c.Account(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.Secrets}
+	if r := info.Retrying; r != nil {
+		if a.Retrying = true; r.Wait > 0 {
+			a.Until = time.Now().Add(r.Wait)
+		}
+	}
+	if c.Traits.ShowsWork {
+		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
+			if step.Tool != "" || step.Argument != "" {
+				c.Settings.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Gate: a.Gate, argument: step.Argument, secrets: c.Secrets})
+			}
+		}
+	}
+	c.Settings.Follow(a)
 }

@@ -8,6 +8,16 @@ type recordLook struct {
 	every time.Duration
 }
 
+// later looks after the first of these pauses, and in any case after the usual one. The look is given the other pauses.
+func (l *recordLook) later(pauses []time.Duration, look func(rest []time.Duration)) {
+	pause, rest := l.every, pauses
+	if len(pauses) > 0 {
+		pause, rest = min(pause, pauses[0]), pauses[1:]
+	}
+	l.stop()
+	l.timer = time.AfterFunc(pause, func() { look(rest) })
+}
+
 func (l *recordLook) stop() {
 	if l.timer != nil {
 		l.timer.Stop()
@@ -20,29 +30,3 @@ var looks = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 
 
 // lookInterval is how often it is looked at otherwise, and agentsInterval where sub-agents are counted that show there alone.
 const lookInterval, agentsInterval = 10 * time.Second, time.Second
-
-// lookLater looks at the CLI's own record, if it has one, after these pauses and from then on at intervals.
-func (t *EventLog) lookLater(pauses []time.Duration) {
-	if t.Follower.Look == nil || t.closed {
-		return
-	}
-	pause, rest := t.look.every, pauses
-	if len(pauses) > 0 {
-		pause, rest = min(pause, pauses[0]), pauses[1:]
-	}
-	t.look.stop()
-	t.look.timer = time.AfterFunc(pause, func() {
-		t.reading.Lock()
-		defer t.reading.Unlock()
-		if t.closed {
-			return
-		}
-		if info, ok := t.Follower.Look(); ok {
-			if info.Turn != nil { // else it says no more than that it is alive
-				t.act(info)
-			}
-			t.beat()
-		}
-		t.lookLater(rest)
-	})
-}

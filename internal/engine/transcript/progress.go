@@ -100,7 +100,7 @@ func (p progress) told(set bounds, info agent.LineInfo, now time.Time) (progress
 		a.agents = info.SubAgents
 	}
 	if set.repeats > 0 && (info.TurnOver || len(info.Calls) > 0) {
-		p.rows, a.repeated = p.rows.after(set, info)
+		p.rows, a.repeated = p.rows.after(info, set.repeats)
 	}
 	a.turnOver = set.conversation && info.TurnOver
 	if r := info.Retrying; r != nil && !r.Repeated { // else it is counted, and the gate knows

@@ -32,12 +32,12 @@ func (r callRows) add(call agent.Call) int {
 
 // after are the rows after a line, and the first of its calls that was made once too often; the zero value if none was. With the end of a turn of a
 // conversation all rows end: its caller may ask for the same again.
-func (r callRows) after(set bounds, info agent.LineInfo) (rows callRows, repeated callRow) {
+func (r callRows) after(info agent.LineInfo, limit int) (rows callRows, repeated callRow) {
 	if rows = maps.Clone(r); rows == nil || info.TurnOver {
 		rows = callRows{}
 	}
 	for _, c := range info.Calls {
-		if n := rows.add(c); n >= max(2, set.repeats) && c.Key != 0 && repeated.times == 0 {
+		if n := rows.add(c); n >= max(2, limit) && c.Key != 0 && repeated.times == 0 {
 			repeated = rows[c.Thread]
 		}
 	}

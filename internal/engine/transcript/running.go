@@ -126,3 +126,5 @@ func (r *running) StoppedEarly() *EarlyStop {
 	defer r.mu.Unlock()
 	return r.stopped
 }
+
+func (r *running) ToldOfTurns() bool { return r.now().turn.told() }

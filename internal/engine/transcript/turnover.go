@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"math"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -67,3 +68,6 @@ func less(all, part verdict.Usage) verdict.Usage {
 	}
 	return u
 }
+
+// Milliseconds are seconds that are rounded to them.
+func Milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e3) / 1e3 }
