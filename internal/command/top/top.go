@@ -51,7 +51,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 		}
 		return 0, term.JSON(r.Out, snapshot)
 	case !top.Possible(r.In, r.Out.Raw()):
-		return 0, print(r.Out, t)
+		return 0, printOnce(r.Out, t)
 	}
 	caught := signals.Catch()
 	defer caught.Stop()
@@ -65,8 +65,8 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 	return 0, ctx.Err()
 }
 
-// print shows the screen once.
-func print(w *stdio.Output, t *local.Source) error {
+// printOnce shows the screen once.
+func printOnce(w *stdio.Output, t *local.Source) error {
 	t.FindLeft()
 	m := &top.Model{}
 	m.Update(t.Snapshot())
