@@ -26,6 +26,15 @@ func TestKeepAwake(t *testing.T) {
 	if out, err := r.command(belay, "run", "--keep-awake", "--", "touch", "started").CombinedOutput(); shellCode(err) != 2 || !strings.Contains(string(out), "--keep-awake cannot be used here: systemd-inhibit does not work here") || exists("started") {
 		t.Errorf("%v: %s", err, out)
 	}
+	write("cd " + r.dir + "; exec >&-; sleep 1; touch late\n") // it hangs, and does not see that belay has gone
+	if out, err := r.command(belay, "run", "--keep-awake", "--", "true").CombinedOutput(); shellCode(err) != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+	defer func() {
+		if exists("late") {
+			t.Error("an inhibitor that hangs was left")
+		}
+	}()
 	r.env = append(r.env, "BELAY_KEEP_AWAKE=1")
 	if out, err := r.command(belay, "run", "--verbose", "--", "true").CombinedOutput(); err != nil || !strings.Contains(string(out), "BELAY_KEEP_AWAKE has no effect here: ") {
 		t.Errorf("%v: %s", err, out)

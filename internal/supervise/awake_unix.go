@@ -28,14 +28,19 @@ func KeepAwake() error {
 		return err
 	}
 	defer out.Close()
-	err = detach(path, inhibitor, in, answer)
+	inhibits, err := startForgotten(path, inhibitor, in, answer)
 	answer.Close()
+	if err != nil {
+		return err
+	}
+	go inhibits.Wait()
 	// What comes back has gone through the inhibitor, which is in force then.
 	hold.Write([]byte{'\n'})
 	out.SetReadDeadline(time.Now().Add(5 * time.Second))
-	if _, failed := out.Read(make([]byte, 1)); err == nil && failed != nil {
+	if _, err := out.Read(make([]byte, 1)); err != nil {
 		hold.Close()
-		err = errors.New(inhibitor[0] + " does not work here")
+		inhibits.Kill() // it may hang
+		return errors.New(inhibitor[0] + " does not work here")
 	}
-	return err
+	return nil
 }

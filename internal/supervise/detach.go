@@ -9,11 +9,8 @@ import (
 
 // Detach starts a program that goes on without us: in a session of its own, with nothing to read or write, in the root
 // directory, and without the mark of a run, so that it is not taken for what a run has left. It is not waited for.
-func Detach(path string, args []string) error { return detach(path, args) }
-
-// detach does it for one that has stdin and stdout, or as many of them as there are.
-func detach(path string, args []string, streams ...*os.File) error {
-	p, err := startForgotten(path, args, streams...)
+func Detach(path string, args []string) error {
+	p, err := startForgotten(path, args)
 	if err == nil {
 		go p.Wait() // if it ends before us, it must not stay as a zombie, or its handle open
 	}
