@@ -12,8 +12,8 @@ import (
 )
 
 // readAlerts reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where alerts are sent.
-func (f *file) readAlerts(t *fields) {
-	f.alerts = alert.Config{Settings: thresholds(t), Command: read(t, "command", commandLine), Webhook: read(t, "webhook", webhook),
+func readAlerts(t *fields) alert.Config {
+	a := alert.Config{Settings: thresholds(t), Command: read(t, "command", commandLine), Webhook: read(t, "webhook", webhook),
 		Forecast: t.flag("forecast"), Per: map[string]alert.Settings{}}
 	own := slices.DeleteFunc(t.keys(), func(key string) bool { return slices.Contains(t.asked, key) })
 	for _, name := range own {
@@ -24,9 +24,10 @@ func (f *file) readAlerts(t *fields) {
 			t.fail(name, checkProfile(name))
 		}
 		of := t.inner(name)
-		f.alerts.Per[name] = thresholds(of)
+		a.Per[name] = thresholds(of)
 		of.close()
 	}
+	return a
 }
 
 func thresholds(t *fields) alert.Settings {

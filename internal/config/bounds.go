@@ -143,11 +143,3 @@ func valueText(name string, s *Settings) string {
 	}
 	return cmp.Or(written(time.Duration(measure(name, s))), "0")
 }
-
-// lowest is the lower of two limits, of which zero is none.
-func lowest(a, b time.Duration) time.Duration {
-	if a <= 0 || b > 0 && b < a {
-		return b
-	}
-	return a
-}

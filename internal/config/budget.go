@@ -14,17 +14,6 @@ import (
 	"github.com/belay-run/belay/internal/quota"
 )
 
-// Budget is what the user's file says of a budget: its terms, and which runs belong to it without naming it. Of each list
-// that is given, one entry must match; with none at all, only runs that name the budget belong to it.
-type Budget struct {
-	Terms       *budget.Terms // nil if no limit is given
-	Reserve     quota.Reserve // what its runs leave of the limits of their accounts
-	Profiles    []string
-	Directories []string // with all below them
-	Names       []string
-	Tags        []string // KEY=VALUE
-}
-
 // Member is a run that may belong to budgets.
 type Member struct {
 	Profile, Dir, Name string
@@ -108,14 +97,15 @@ func setBudgets(s *Settings, text string) error {
 }
 
 // readBudgets reads the tables [budget.NAME] of the user's file.
-func (f *file) readBudgets(t *fields) {
-	f.budgets = map[string]Budget{}
+func readBudgets(t *fields) map[string]Budget {
+	all := map[string]Budget{}
 	for _, name := range t.keys() {
 		if err := budget.CheckName(name); err != nil {
 			t.fail(name, err)
 		}
-		f.budgets[name] = budgetRule(t.tableOf(name, message.MustBeTable("[budget.nightly]")))
+		all[name] = budgetRule(t.tableOf(name, message.MustBeTable("[budget.nightly]")))
 	}
+	return all
 }
 
 func budgetRule(t *fields) (b Budget) {
@@ -152,23 +142,4 @@ func directory(text string) (string, error) {
 		return "", message.Error(fmt.Sprintf("%q is not an absolute path; ~ stands for your home directory", text))
 	}
 	return filepath.Clean(text), nil
-}
-
-// budgets are what the user's file says of budgets, for commands of that profile.
-func (s *Settings) budgets(profile string) (list []Shown) {
-	for _, name := range slices.Sorted(maps.Keys(s.BudgetRules)) {
-		rule := s.BudgetRules[name]
-		if profile != "" && len(rule.Profiles) > 0 && !slices.Contains(rule.Profiles, profile) {
-			continue
-		}
-		value := "no limit"
-		if t := rule.Terms; t != nil {
-			value = fmt.Sprintf("$%g a %s", t.Limit, t.Window)
-			if t.Strict {
-				value += ", strict"
-			}
-		}
-		list = append(list, Shown{Kind: "budget", Name: name, Value: value, From: UserFile(), Profile: strings.Join(rule.Profiles, ",")})
-	}
-	return list
 }

@@ -122,7 +122,7 @@ func TestBudget_Mistakes(t *testing.T) {
 	for _, text := range []string{"[budget.x]\nlimit = 5\nwindow = 'day'", "budget = 'x=5/day'"} {
 		f, err := parseFile(".belay.toml", []byte(text), true)
 		must.OK(t, err)
-		s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
+		s := &Settings{origins: newOrigins()}
 		s.bound(f, "claude")
 		if len(f.budgets) > 0 || len(s.Budgets) > 0 || len(s.Ignored) != 1 {
 			t.Errorf("%q in a project's file: %v %v, ignored %v", text, f.budgets, s.Budgets, s.Ignored)

@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // environ is the part of the environment that is ours.
@@ -44,22 +44,6 @@ func fromEnviron(env map[string]string, t *Setting) (named, bool) {
 // otherVars are the variables that are no settings of a run.
 var otherVars = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID", "BELAY_CHARGE", "BELAY_REHEARSAL", "BELAY_ATTEMPT", "BELAY_TASK_ID"}
 
-// Unread is a variable that looks like a setting and is none. It may be the user's own, so it is no mistake; but where its
-// name is near to a setting's, the user should be told.
-type Unread struct {
-	Var string
-	// Instead is what was probably meant, another variable or a flag; empty if that is not known.
-	Instead string
-}
-
-// String says that the variable has no effect, and what would have.
-func (u Unread) String() string {
-	if strings.HasPrefix(u.Instead, "--") {
-		return fmt.Sprintf("%s has no effect because it applies to a single call only. Use %s", u.Var, u.Instead)
-	}
-	return fmt.Sprintf("%s is not a setting%s", u.Var, message.DidYouMean(u.Instead))
-}
-
 // unread are the variables of the environment that were not read, in order.
 func unread(env map[string]string) (list []Unread) {
 	for name := range env {
@@ -96,4 +80,28 @@ func nearestVar(name string) string {
 		return prefix + strings.ToUpper(near)
 	}
 	return ""
+}
+
+// vendorVar is an environment variable of an agent CLI that stands for one of Belay's settings, and its value.
+type vendorVar struct {
+	*agent.Variable
+	value string
+}
+
+func (v vendorVar) read() (string, error) { return v.Read(v.value) }
+
+// vendorEnviron is what the profile's own variables say of its settings, by setting.
+func vendorEnviron(name string) map[string]vendorVar {
+	cli := profile.Find(name)
+	if cli == nil || len(cli.Variables) == 0 {
+		return nil
+	}
+	found := map[string]vendorVar{}
+	for i := range cli.Variables {
+		v := &cli.Variables[i]
+		if value := os.Getenv(v.Name); value != "" {
+			found[v.Setting] = vendorVar{v, value}
+		}
+	}
+	return found
 }

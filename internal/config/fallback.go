@@ -2,15 +2,11 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/message"
 )
-
-// Fallback is an agent that gets a request when the one before cannot take it.
-type Fallback struct{ Profile, Model string }
 
 // setFallbacks reads the fallbacks of a run, in their order. An empty text takes away those of another layer.
 func setFallbacks(s *Settings, text string) error {
@@ -33,8 +29,8 @@ func setFallbacks(s *Settings, text string) error {
 }
 
 // readFallbacks reads the tables [fallback.NAME] of the user's file.
-func (f *file) readFallbacks(t *fields) {
-	f.fallbacks = map[string][]string{}
+func readFallbacks(t *fields) map[string][]string {
+	all := map[string][]string{}
 	for _, name := range t.keys() {
 		if err := checkProfile(name); err != nil {
 			t.fail(name, err)
@@ -42,15 +38,8 @@ func (f *file) readFallbacks(t *fields) {
 		of := t.tableOf(name, message.MustBeTable("[fallback.codex]"))
 		args := read(of, "args", func(v any) ([]string, error) { return arguments(v, message.MustBeArgs()) })
 		if of.close(); args != nil { // none at all is an answer too
-			f.fallbacks[name] = args
+			all[name] = args
 		}
 	}
-}
-
-// fallbackRows are the arguments that the user's file gives fallbacks.
-func (s *Settings) fallbackRows() (list []Shown) {
-	for _, name := range slices.Sorted(maps.Keys(s.FallbackArgs)) {
-		list = append(list, Shown{Kind: "fallback", Name: name, Value: strings.Join(s.FallbackArgs[name], " "), From: UserFile()})
-	}
-	return list
+	return all
 }

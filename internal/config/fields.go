@@ -2,12 +2,14 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -197,4 +199,51 @@ func (t *fields) rows(key string) (rows []*fields) {
 		rows = append(rows, &fields{table: table, under: t, name: name})
 	}
 	return rows
+}
+
+// flat writes a value of the file as it would be written on the command line.
+func flat(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case []any:
+		var parts []string
+		for _, e := range v {
+			part, err := flat(e)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, part)
+		}
+		return strings.Join(parts, ","), nil
+	}
+	_, isTable := v.(map[string]any)
+	return "", message.Error(message.MustBeScalar(isTable))
+}
+
+// tagList are the tags of a table in a file, as a list of KEY=VALUE.
+func tagList(table map[string]any) (list []any) {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		value, err := flat(table[key])
+		if _, isList := table[key].([]any); err != nil || isList {
+			return []any{table[key]} // which is no tag
+		}
+		list = append(list, key+"="+value)
+	}
+	return list
+}
+
+// checkTag reports whether a text is one tag.
+func checkTag(text string) error {
+	tags, err := label.Parse(text)
+	if err == nil && (len(tags) != 1 || strings.HasSuffix(text, "=")) {
+		err = message.Error(fmt.Sprintf("%q is not KEY=VALUE", text))
+	}
+	return err
 }

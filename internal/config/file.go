@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -83,8 +82,9 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	wrong := func(key string, format string, args ...any) error {
 		return f.mistake(key, &Mistake{Path: path, Line: lineOf(lines, key), Err: fmt.Errorf(format, args...)})
 	}
+	var err error
 	if tables, ok := doc["profile"].(map[string]any); ok { // before all that may name one
-		if err := f.declareProfiles(tables, lines, wrong); err != nil {
+		if f.own, err = declareProfiles(path, project, tables, lines, wrong); err != nil {
 			return nil, err
 		}
 	} else if !project {
@@ -146,11 +146,11 @@ type table struct {
 func (f *file) tables() []table {
 	return []table{
 		{"rule", "rules", "", nil},
-		{"alert", "alerts", "[alert]", f.readAlerts},
-		{"budget", "budgets", "", f.readBudgets},
-		{"fallback", "fallbacks", "", f.readFallbacks},
-		{"fleet", "fleet", "[fleet]", f.readFleet},
-		{"prices", "prices", pricesExample, f.readPrices},
+		{"alert", "alerts", "[alert]", func(t *fields) { f.alerts = readAlerts(t) }},
+		{"budget", "budgets", "", func(t *fields) { f.budgets = readBudgets(t) }},
+		{"fallback", "fallbacks", "", func(t *fields) { f.fallbacks = readFallbacks(t) }},
+		{"fleet", "fleet", "[fleet]", func(t *fields) { f.fleet = readFleet(t) }},
+		{"prices", "prices", pricesExample, func(t *fields) { f.prices = readPrices(t) }},
 	}
 }
 
@@ -260,32 +260,6 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	return nil
 }
 
-// flat writes a value of the file as it would be written on the command line.
-func flat(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case bool:
-		return strconv.FormatBool(v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
-	case []any:
-		var parts []string
-		for _, e := range v {
-			part, err := flat(e)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, part)
-		}
-		return strings.Join(parts, ","), nil
-	}
-	_, isTable := v.(map[string]any)
-	return "", message.Error(message.MustBeScalar(isTable))
-}
-
 // addRules adds the rules for verdicts.
 func (f *file) addRules(data []byte) error {
 	var doc struct {
@@ -323,4 +297,32 @@ func (f *file) addRules(data []byte) error {
 	}
 	f.rules = doc.Rule
 	return nil
+}
+
+// value is what the file says of a setting for a profile and a run of that name, and where.
+func (f *file) value(t *Setting, profile, name string) (v named, from string, ok bool) {
+	v, ok = f.values[t.Key()]
+	from = f.path
+	if own, there := f.profile[profile][t.Key()]; there {
+		v, ok = own, true
+		from = f.path + " [profile." + profile + "]"
+	}
+	if own, there := f.run[name][t.Key()]; there {
+		v, ok = own, true
+		from = f.path + " [run." + name + "]"
+	}
+	if v.key != t.Key() {
+		from += " (" + v.key + ")"
+	}
+	return v, from, ok
+}
+
+// rulesFor are the rules for a profile.
+func (f *file) rulesFor(profile string) (rules []verdict.Rule) {
+	for _, r := range f.rules {
+		if r.Profile == "" || r.Profile == profile {
+			rules = append(rules, r.Rule)
+		}
+	}
+	return rules
 }

@@ -23,11 +23,8 @@ type Fleet struct {
 	Env []string
 }
 
-// Fleet is what the file says of jobs of a fleet.
-func (user UserSettings) Fleet() Fleet { return user.fleet }
-
 // readFleet reads the table [fleet] of the user's file.
-func (f *file) readFleet(t *fields) {
+func readFleet(t *fields) (f Fleet) {
 	list := func(text string) (list []string, _ error) {
 		for one := range strings.SplitSeq(text, ",") {
 			if one = strings.TrimSpace(one); one != "" {
@@ -37,7 +34,7 @@ func (f *file) readFleet(t *fields) {
 		return list, nil
 	}
 	for _, one := range parsed(t, "allow", list) {
-		if err := f.fleet.Add(one); err != nil {
+		if err := f.Add(one); err != nil {
 			t.fail("allow", err)
 		}
 	}
@@ -45,8 +42,9 @@ func (f *file) readFleet(t *fields) {
 	if _, ok := t.table["allow-env"]; ok {
 		env = "allow-env"
 	}
-	f.fleet.Env = parsed(t, env, list)
+	f.Env = parsed(t, env, list)
 	t.close()
+	return f
 }
 
 // plainSuffix follows the name of a profile that jobs may run with arguments that start nothing else.

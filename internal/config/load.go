@@ -2,14 +2,13 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/price"
-	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -23,15 +22,6 @@ func (g Given) Add(s *Setting, value string) {
 	}
 	g[s.Name] = value
 }
-
-// layer is a place that the user gives values in.
-type layer int
-
-const (
-	inFile    layer = iota + 1 // the user's own
-	inEnviron                  // a variable of Belay's, or of the CLI's
-	inCommand                  // a flag
-)
 
 // Load puts the layers together: flag > BELAY_ > CLAUDE_ > project > user. The preset, the lowest, is for [Settings.Policy].
 // What a project sets takes effect as far as its [Scope] allows; the rest is in Settings.Ignored. The rules are the user's for
@@ -68,7 +58,7 @@ func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict
 
 // load puts the user's own layers together.
 func (user UserSettings) load(given Given, profile string) (*Settings, error) {
-	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
+	s := &Settings{origins: newOrigins()}
 	if len(user.own) > 0 {
 		if err := user.checkOwn(profile); err != nil {
 			return nil, err
@@ -90,7 +80,7 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 			if err := t.set(s, v.text); err != nil {
 				return nil, &Mistake{Path: user.path, Err: fmt.Errorf("%s: %w", v.key, err)}
 			}
-			s.choose(t, v.text, from, inFile)
+			s.choose(t.Name, v.text, from, inFile)
 		}
 		if v, ok := vendor[t.Name]; ok {
 			value, err := v.read()
@@ -100,19 +90,19 @@ func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 			if err != nil {
 				return nil, &Mistake{Var: v.Name, Err: err}
 			}
-			s.choose(t, value, v.Name, inEnviron)
+			s.choose(t.Name, value, v.Name, inEnviron)
 		}
 		if v, ok := fromEnviron(env, t); ok {
 			if err := t.set(s, v.text); err != nil {
 				return nil, &Mistake{Var: v.key, Err: err}
 			}
-			s.choose(t, v.text, v.key, inEnviron)
+			s.choose(t.Name, v.text, v.key, inEnviron)
 		}
 		if v, ok := given[t.Name]; ok {
 			if err := t.set(s, v); err != nil {
 				return nil, fmt.Errorf("--%s: %w", t.Name, err)
 			}
-			s.choose(t, v, "--"+t.Name, inCommand)
+			s.choose(t.Name, v, "--"+t.Name, inCommand)
 		}
 	}
 	if s.From("tag") != "" {
@@ -131,114 +121,51 @@ func Alerts() (alert.Config, error) {
 	return user.alerts, err
 }
 
-// value is what the file says of a setting for a profile and a run of that name, and where.
-func (f *file) value(t *Setting, profile, name string) (v named, from string, ok bool) {
-	v, ok = f.values[t.Key()]
-	from = f.path
-	if own, there := f.profile[profile][t.Key()]; there {
-		v, ok = own, true
-		from = f.path + " [profile." + profile + "]"
+// Fleet is what the file says of jobs of a fleet.
+func (user UserSettings) Fleet() Fleet { return user.fleet }
+
+// Prices are the user's own, from the user's file alone.
+func Prices() (*price.Table, error) {
+	f, err := readUser()
+	if err != nil || f == nil || len(f.prices) == 0 {
+		return nil, err
 	}
-	if own, there := f.run[name][t.Key()]; there {
-		v, ok = own, true
-		from = f.path + " [run." + name + "]"
-	}
-	if v.key != t.Key() {
-		from += " (" + v.key + ")"
-	}
-	return v, from, ok
+	return price.New(f.prices), nil
 }
 
-// rulesFor are the rules for a profile.
-func (f *file) rulesFor(profile string) (rules []verdict.Rule) {
-	for _, r := range f.rules {
-		if r.Profile == "" || r.Profile == profile {
-			rules = append(rules, r.Rule)
+// check compiles the patterns of a profile that the file declares. The error is a [*Mistake].
+func (f *file) check(o *ownProfile) error {
+	err := o.Check()
+	if err == nil {
+		return nil
+	}
+	wrong, _ := errors.AsType[*custom.KeyError](err)
+	key := "profile." + o.Name + "." + wrong.Key
+	return f.mistake(key, &Mistake{Path: f.path, Line: lineOf(o.lines, key), Err: wrong.Err})
+}
+
+// checkOwn compiles the patterns of one of the declared profiles, or, without a name, of all. The error is a [*Mistake].
+func (f *file) checkOwn(name string) error {
+	for _, o := range f.own {
+		if cmp.Or(name, o.Name) == o.Name {
+			if err := f.check(o); err != nil {
+				return err
+			}
 		}
 	}
-	return rules
+	return nil
 }
 
-// choose notes a value that the user gives.
-func (s *Settings) choose(t *Setting, value, from string, in layer) {
-	s.note(t, value, from)
-	s.chosen[t.Name] = in
-}
-
-// note remembers where a value comes from.
-func (s *Settings) note(t *Setting, value, from string) {
-	s.origin[t.Name], s.raw[t.Name] = from, value
-}
-
-// Asked reports whether the user asks for a failed command to be repeated. A project cannot.
-func (s *Settings) Asked() bool { return s.asked }
-
-// asksForRetries reports whether any setting so far asks for a failed command to be repeated.
-func (s *Settings) asksForRetries() bool {
-	if s.From("max-retries") != "" {
-		return s.MaxRetries > 0
+// OwnProfile is what the user's file says of a CLI that it declares, checked; nil if it declares none of that name.
+func OwnProfile(name string) (*custom.Definition, error) {
+	f, err := readUser()
+	if err != nil || f == nil {
+		return nil, err
 	}
-	return slices.ContainsFunc([]string{"preset", "retry-on-exit", "retry-on", "retry-timeouts"}, func(name string) bool {
-		return s.From(name) != ""
-	})
-}
-
-// presetName is the preset that applies.
-func (s *Settings) presetName(profile string, agent bool) string {
-	switch {
-	case s.Preset != "":
-		return s.Preset
-	case agent:
-		return profile
+	for _, o := range f.own {
+		if o.Name == name {
+			return o.Definition, f.check(o)
+		}
 	}
-	return "default"
-}
-
-// RetryExits are the exit codes with which a failure that says nothing else is worth repeating. Those of the preset transport are
-// seed 004's, for CLIs that Belay knows; any failure of a plain command is worth it then.
-func (s *Settings) RetryExits(known bool) []int {
-	if known && s.Preset == "transport" && len(s.RetryOnExit) == 0 && s.RetryOn == "" {
-		return []int{1, 2}
-	}
-	return s.RetryOnExit
-}
-
-// Policy is the preset with what was given over it. An agent has a preset of its own, and is repeated without being
-// asked to; any other command is not.
-func (s *Settings) Policy(name string, agent bool) retry.Policy {
-	p, _ := profile.Preset(s.presetName(name, agent))
-	given := func(name string) bool { return s.From(name) != "" }
-	if given("max-retries") {
-		p.MaxRetries, p.CountThrottles = s.MaxRetries, true
-	}
-	if !agent && !s.asked || given("max-retries") && s.MaxRetries == 0 {
-		p.MaxRetries = retry.None
-	}
-	if given("base-delay") {
-		// In a Policy zero means the default; a nanosecond is as good as no delay.
-		p.BaseDelay = max(s.BaseDelay, 1)
-	}
-	if given("max-delay") {
-		p.MaxDelay = max(s.MaxDelay, 1)
-	}
-	if given("factor") {
-		p.Factor = s.Factor
-	}
-	if given("jitter") {
-		p.Jitter = s.Jitter
-	}
-	if given("max-wait") {
-		p.MaxWait, p.NoBreakerWait = max(s.MaxWait, 1), false
-	}
-	if s.NoWait {
-		p.MaxWait = 1
-	}
-	if given("timeout") {
-		p.Timeout = s.Timeout
-	}
-	if s.AtMost.Timeout > 0 && (p.Timeout > 0 || !agent) { // else the CLI's profile may have a limit, which is not known here
-		p.Timeout = lowest(p.Timeout, s.AtMost.Timeout)
-	}
-	p.TotalTimeout, p.RetryTimeouts = s.TotalTimeout, s.RetryTimeouts
-	return p
+	return nil, nil
 }

@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -110,4 +112,77 @@ func edits(a, b string) int {
 		before, row, next = row, next, before
 	}
 	return row[len(b)]
+}
+
+// Unread is a variable that looks like a setting and is none. It may be the user's own, so it is no mistake; but where its
+// name is near to a setting's, the user should be told.
+type Unread struct {
+	Var string
+	// Instead is what was probably meant, another variable or a flag; empty if that is not known.
+	Instead string
+}
+
+// String says that the variable has no effect, and what would have.
+func (u Unread) String() string {
+	if strings.HasPrefix(u.Instead, "--") {
+		return fmt.Sprintf("%s has no effect because it applies to a single call only. Use %s", u.Var, u.Instead)
+	}
+	return fmt.Sprintf("%s is not a setting%s", u.Var, message.DidYouMean(u.Instead))
+}
+
+// Ignored is something in a project's file that has no effect, and why; or the user's file, if it cannot be reached.
+type Ignored struct {
+	Path string
+	Line int    // 0 if it has none of its own
+	Key  string // empty for the whole file
+	Why  string
+}
+
+func (i Ignored) String() string {
+	if i.Key != "" {
+		return fmt.Sprintf("%s: %s is ignored: %s", i.at(), i.Key, i.Why)
+	}
+	return fmt.Sprintf("%s is ignored: %s", i.at(), i.Why)
+}
+
+// at is where it stands.
+func (i Ignored) at() string {
+	if i.Line > 0 {
+		return i.Path + ":" + strconv.Itoa(i.Line)
+	}
+	return i.Path
+}
+
+// withoutEffect is what of the files has no effect.
+type withoutEffect struct{ Ignored []Ignored }
+
+// ignore notes that something of the project's file has no effect.
+func (w *withoutEffect) ignore(i Ignored) {
+	i.Key, i.Why = printable(i.Key, 60), printable(i.Why, 300)
+	w.Ignored = append(w.Ignored, i)
+}
+
+// printable is a text from a project's file, bounded and without anything that a terminal would obey.
+func printable(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// Warning says in one line what of the files has no effect; empty if all of it has.
+func (w *withoutEffect) Warning() string {
+	switch n := len(w.Ignored); n {
+	case 0:
+		return ""
+	case 1:
+		return w.Ignored[0].String()
+	default:
+		return fmt.Sprintf("%s (and %d more: belay config show)", w.Ignored[0].String(), n-1)
+	}
 }

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -23,7 +21,7 @@ type ownProfile struct {
 
 // declareProfiles makes the CLIs known that the file declares, and takes what it says of them out of their tables: what is left are
 // settings, as in those of other profiles. A project's file declares none.
-func (f *file) declareProfiles(tables map[string]any, lines map[string]int, wrong func(key, format string, args ...any) error) error {
+func declareProfiles(path string, project bool, tables map[string]any, lines map[string]int, wrong func(key, format string, args ...any) error) (own []*ownProfile, _ error) {
 	var list []*agent.Descriptor
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		table, ok := tables[name].(map[string]any)
@@ -31,33 +29,33 @@ func (f *file) declareProfiles(tables map[string]any, lines map[string]int, wron
 			continue
 		}
 		key := "profile." + name
-		if f.project {
+		if project {
 			if err := wrong(key, "%s", message.ProjectMayNot("profiles")); err != nil {
-				return err
+				return nil, err
 			}
 			delete(tables, name)
 			continue
 		}
 		if profile.IsBuiltIn(name) {
-			return wrong(key, "%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name)
+			return nil, wrong(key, "%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name)
 		}
 		d, below, err := definition(name, table)
 		if err == nil {
 			below, err = commandTaken(d, list)
 		}
 		if err != nil {
-			return wrong(strings.TrimSuffix(key+"."+below, "."), "%w", err)
+			return nil, wrong(strings.TrimSuffix(key+"."+below, "."), "%w", err)
 		}
 		if d.Outcomes != "" && !filepath.IsAbs(d.Outcomes) {
-			d.Outcomes = filepath.Join(filepath.Dir(f.path), d.Outcomes)
+			d.Outcomes = filepath.Join(filepath.Dir(path), d.Outcomes)
 		}
-		f.own = append(f.own, &ownProfile{d, lines})
+		own = append(own, &ownProfile{d, lines})
 		list = append(list, d.Descriptor())
 	}
-	if !f.project {
+	if !project {
 		profile.Declare(list)
 	}
-	return nil
+	return own, nil
 }
 
 // declares reports whether a table says what a CLI is, and does not only set something for one. Of a built-in CLI any such key is a
@@ -82,53 +80,4 @@ func commandTaken(d *custom.Definition, others []*agent.Descriptor) (key string,
 		}
 	}
 	return "", nil
-}
-
-// check compiles the patterns of a profile that the file declares. The error is a [*Mistake].
-func (f *file) check(o *ownProfile) error {
-	err := o.Check()
-	if err == nil {
-		return nil
-	}
-	wrong, _ := errors.AsType[*custom.KeyError](err)
-	key := "profile." + o.Name + "." + wrong.Key
-	return f.mistake(key, &Mistake{Path: f.path, Line: lineOf(o.lines, key), Err: wrong.Err})
-}
-
-// checkOwn compiles the patterns of one of the declared profiles, or, without a name, of all. The error is a [*Mistake].
-func (f *file) checkOwn(name string) error {
-	for _, o := range f.own {
-		if cmp.Or(name, o.Name) == o.Name {
-			if err := f.check(o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// OwnProfile is what the user's file says of a CLI that it declares, checked; nil if it declares none of that name.
-func OwnProfile(name string) (*custom.Definition, error) {
-	f, err := readUser()
-	if err != nil || f == nil {
-		return nil, err
-	}
-	for _, o := range f.own {
-		if o.Name == name {
-			return o.Definition, f.check(o)
-		}
-	}
-	return nil, nil
-}
-
-// Profiles are the names of profiles that files may have settings for.
-func Profiles() []string { return profile.Names() }
-
-// checkProfile refuses an unknown profile: its settings would be ignored silently.
-func checkProfile(name string) error {
-	names := Profiles()
-	if slices.Contains(names, name) {
-		return nil
-	}
-	return message.Error(message.NoProfile(name, Nearest(name, names), names))
 }

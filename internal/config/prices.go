@@ -4,29 +4,27 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
-	"github.com/belay-run/belay/internal/profile"
 )
 
 const pricesExample = `[prices."my-model"]`
 
 // readPrices reads the table [prices] of the user's file: what models cost, over the list that is built in.
-func (f *file) readPrices(t *fields) {
-	f.prices = map[string]price.Price{}
+func readPrices(t *fields) map[string]price.Price {
+	all := map[string]price.Price{}
 	for _, model := range t.keys() {
 		if strings.TrimSpace(model) == "" {
 			t.fail(cmp.Or(model, "."), message.Error("has no name; write "+pricesExample)) // of nothing at all the dot is shown
 		}
 		must := message.Sentences(message.MustBeTable(pricesExample), "put a name that contains a dot in quotes")
-		f.prices[model] = modelPrice(t.tableOf(model, must))
+		all[model] = modelPrice(t.tableOf(model, must))
 	}
+	return all
 }
 
 // modelPrice is the price of one model: rates of its own, or those of another.
@@ -90,37 +88,4 @@ func parseRate(text string) (float64, error) {
 		return 0, message.Error(fmt.Sprintf("%q is not a price. Give US dollars per million tokens, such as 2.5", text))
 	}
 	return n, nil
-}
-
-// Prices are the user's own, from the user's file alone.
-func Prices() (*price.Table, error) {
-	f, err := readUser()
-	if err != nil || f == nil || len(f.prices) == 0 {
-		return nil, err
-	}
-	return price.New(f.prices), nil
-}
-
-// vendorVar is an environment variable of an agent CLI that stands for one of Belay's settings, and its value.
-type vendorVar struct {
-	*agent.Variable
-	value string
-}
-
-func (v vendorVar) read() (string, error) { return v.Read(v.value) }
-
-// vendorEnviron is what the profile's own variables say of its settings, by setting.
-func vendorEnviron(name string) map[string]vendorVar {
-	cli := profile.Find(name)
-	if cli == nil || len(cli.Variables) == 0 {
-		return nil
-	}
-	found := map[string]vendorVar{}
-	for i := range cli.Variables {
-		v := &cli.Variables[i]
-		if value := os.Getenv(v.Name); value != "" {
-			found[v.Setting] = vendorVar{v, value}
-		}
-	}
-	return found
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
@@ -16,65 +15,6 @@ import (
 
 // maxProjectFile is more than any project needs.
 const maxProjectFile = 64 << 10
-
-// Ignored is something in a project's file that has no effect, and why; or the user's file, if it cannot be reached.
-type Ignored struct {
-	Path string
-	Line int    // 0 if it has none of its own
-	Key  string // empty for the whole file
-	Why  string
-}
-
-func (i Ignored) String() string {
-	if i.Key != "" {
-		return fmt.Sprintf("%s: %s is ignored: %s", i.at(), i.Key, i.Why)
-	}
-	return fmt.Sprintf("%s is ignored: %s", i.at(), i.Why)
-}
-
-// at is where it stands.
-func (i Ignored) at() string {
-	if i.Line > 0 {
-		return i.Path + ":" + strconv.Itoa(i.Line)
-	}
-	return i.Path
-}
-
-// shown is how it is shown for a profile.
-func (i Ignored) shown(profile string) Shown {
-	return Shown{Kind: "ignored", Name: i.Key, From: i.at(), Profile: profile, Why: i.Why}
-}
-
-// ignore notes that something of the project's file has no effect.
-func (s *Settings) ignore(i Ignored) {
-	i.Key, i.Why = printable(i.Key, 60), printable(i.Why, 300)
-	s.Ignored = append(s.Ignored, i)
-}
-
-// printable is a text from a project's file, bounded and without anything that a terminal would obey.
-func printable(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
-
-// Warning says in one line what of the files has no effect; empty if all of it has.
-func (s *Settings) Warning() string {
-	switch n := len(s.Ignored); n {
-	case 0:
-		return ""
-	case 1:
-		return s.Ignored[0].String()
-	default:
-		return fmt.Sprintf("%s (and %d more: belay config show)", s.Ignored[0].String(), n-1)
-	}
-}
 
 // readProject reads the file of the project that dir is in; nil if there is none. What is wrong with it is in its ignored.
 func readProject(dir string) *file {
@@ -204,7 +144,7 @@ func (s *Settings) apply(t *Setting, want *Settings, v projectValue, without *in
 	if t.Name == "max-wait" && !s.Chosen("max-wait") {
 		s.AtMost.Starts = without.starts // a policy with a longest wait has none
 	}
-	s.note(t, v.text, v.from)
+	s.note(t.Name, v.text, v.from)
 }
 
 // exclude resolves settings that contradict each other: of two layers the nearer wins, in one layer it is a mistake.

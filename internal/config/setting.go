@@ -1,118 +1,12 @@
-// Package config knows Belay's settings: their names, what they take, and where their values come from. A flag, an
-// environment variable, a project's file, the user's file and a preset are layers of one table, and a value is read
-// by the same function whichever layer it stands in. A project's file is not trusted: [Scope] says what it may do.
 package config
 
 import (
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/belay-run/belay/internal/alert"
-	"github.com/belay-run/belay/internal/budget"
-	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/internal/quota"
-	"github.com/belay-run/belay/retry"
 )
-
-// Settings are the values in force for one run. What was not given anywhere keeps the zero value; see [Settings.From].
-type Settings struct {
-	Profile, Preset                       string
-	MaxRetries, RetryTimeouts             int
-	BaseDelay, MaxDelay, MaxWait          time.Duration
-	Timeout, TotalTimeout, StallTimeout   time.Duration
-	Factor                                float64
-	Jitter                                retry.Jitter
-	NoWait                                bool
-	RetryOnExit                           []int
-	RetryOn, FailOn                       string
-	Prompt, PromptFile                    string
-	NoStdin, ReplayStdin                  bool
-	Cwd                                   string
-	Reap, Stream, DryRun, Quiet, Verbose  bool
-	OutputFormat, ResultFile, ExitCodeOut string
-	GitHub, Telemetry, NoRecord           bool
-	KeepAwake                             bool
-	NotifyAfter                           time.Duration
-	Gate, Scope, OnBusy                   string
-	MaxParallel                           int
-	NoGate                                bool
-	BreakerFailures, BreakerSuccesses     int
-	BreakerOpen                           time.Duration
-	Resume, ResumeOrNew, ResumePrompt     string
-	ResumeInterrupted                     string
-	NoResumeOnRetry                       bool
-	MaxCost                               float64
-	RequireModel                          string
-	Reserve                               quota.Reserve
-	MaxMemory, MinFreeDisk                int64
-	MaxAgents, MaxRepeats                 int
-	Budgets                               []budget.Joined
-	Fallbacks                             []Fallback
-	FallbackAfterWork                     bool
-	Check, CheckPrompt                    string
-	CheckRounds                           int
-	CheckTimeout                          time.Duration
-	CheckFirst                            bool
-	LogDir                                string
-	Name                                  string
-	Tags                                  map[string]string
-	RetryUnsafe, VerifyEffect             bool
-	LimitBuffer                           time.Duration
-	Alerts                                alert.Config        // the user's file only
-	BudgetRules                           map[string]Budget   // likewise
-	FallbackArgs                          map[string][]string // likewise, by profile
-	Prices                                *price.Table        // the user's file only; nil if it has none
-	Unread                                []Unread            // in the environment
-	AtMost                                Bounds              // the project's file only
-	Ignored                               []Ignored           // in the project's file
-
-	origin, raw map[string]string // where a value comes from, and how it is written there
-	chosen      map[string]layer  // the nearest of the user's own layers that gives a value
-	asked       bool              // the user's own layers ask for retries
-}
-
-// Bounds are limits that a project sets to what a CLI's profile may decide by itself. Zero bounds nothing.
-type Bounds struct {
-	Timeout, Stall time.Duration
-	Starts         int // of a command, where throttles do not count as retries
-}
-
-// From says where a setting's value comes from; empty if it was not given anywhere.
-func (s *Settings) From(name string) string { return s.origin[name] }
-
-// Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
-func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
-
-// OnlyAttempt reports whether the user has set the number of attempts, by a variable that counts them, to one. Then its failure means that all attempts are
-// used up, while no retries at all (--max-retries 0) means that the user has a loop of their own.
-func (s *Settings) OnlyAttempt() bool {
-	if s.MaxRetries > 0 {
-		return false
-	}
-	for _, cli := range profile.All() {
-		for _, v := range cli.Variables {
-			if v.Name == s.From("max-retries") && v.Convert != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not, nor do fallbacks and a required
-// model, which only agents have.
-func (s *Settings) Any() bool {
-	for name := range s.origin {
-		if name != "name" && name != "tag" && name != "notify-after" && name != "keep-awake" && name != "fallback" && name != "require-model" {
-			return true
-		}
-	}
-	return false
-}
-
-// Text is a setting's value as it was written.
-func (s *Settings) Text(name string) string { return s.raw[name] }
 
 // Scope says which layers may hold a setting, and what a project's file and a job of a fleet may do with it. Such a file comes with a repository,
 // whose authors the user need not know: it may bound a command and slow it down, and never switch on or off what the user
@@ -187,12 +81,14 @@ func (s *Setting) repeats() bool {
 // Check reports whether text is a value for the setting.
 func (s *Setting) Check(text string) error { return s.set(new(Settings), text) }
 
-// Find returns the row for a name, nil if there is none.
-func Find(name string) *Setting {
-	for i := range Table {
-		if Table[i].Name == name {
-			return &Table[i]
-		}
+// Profiles are the names of profiles that files may have settings for.
+func Profiles() []string { return profile.Names() }
+
+// checkProfile refuses an unknown profile: its settings would be ignored silently.
+func checkProfile(name string) error {
+	names := Profiles()
+	if slices.Contains(names, name) {
+		return nil
 	}
-	return nil
+	return message.Error(message.NoProfile(name, Nearest(name, names), names))
 }

@@ -3,21 +3,12 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/retry"
-)
-
-// The defaults of a policy. The tests compare them with those of package retry.
-const (
-	defaultFactor  = 2
-	defaultMaxWait = 5 * time.Minute
 )
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
@@ -123,46 +114,6 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 	return append(list, Shown{Kind: "policy", Name: "throttles", Value: Throttles(s.Policy(profile, agent), s.AtMost.Starts), From: from})
 }
 
-// Throttles says what bounds the retries for a limit. starts is what bounds the starts in all beside the policy; 0 if nothing does.
-func Throttles(p retry.Policy, starts int) string {
-	switch {
-	case p.CountThrottles:
-		return "count as retries"
-	case noWait(p):
-		return "are not waited for"
-	}
-	return message.ThrottlesBounded(cmp.Or(p.MaxAttempts(), starts))
-}
-
-// Waits says what bounds all waits together.
-func Waits(p retry.Policy) string {
-	if noWait(p) {
-		return "without waiting"
-	}
-	if p.MaxWait < 0 {
-		return "no limit on waiting"
-	}
-	return "at most " + written(cmp.Or(p.MaxWait, defaultMaxWait)) + " of waiting"
-}
-
-// noWait says that nothing is waited for: --no-wait is the shortest wait there is.
-func noWait(p retry.Policy) bool { return p.MaxWait > 0 && p.MaxWait <= time.Microsecond }
-
-// written is a duration as one would write it; empty for none.
-func written(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	text := d.String()
-	if d >= time.Minute {
-		text = strings.TrimSuffix(text, "m0s") + map[bool]string{true: "m"}[strings.HasSuffix(text, "m0s")]
-	}
-	if d >= time.Hour && strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // alerts are what the user's file says of alerts. An address may hold a secret; only its host is shown.
 func (s *Settings) alerts(profile string) (list []Shown) {
 	add := func(of, name, value string) {
@@ -225,4 +176,36 @@ func Files(dir string) (files []File) {
 		files = append(files, File{path, state})
 	}
 	return files
+}
+
+// shown is how it is shown for a profile.
+func (i Ignored) shown(profile string) Shown {
+	return Shown{Kind: "ignored", Name: i.Key, From: i.at(), Profile: profile, Why: i.Why}
+}
+
+// budgets are what the user's file says of budgets, for commands of that profile.
+func (s *Settings) budgets(profile string) (list []Shown) {
+	for _, name := range slices.Sorted(maps.Keys(s.BudgetRules)) {
+		rule := s.BudgetRules[name]
+		if profile != "" && len(rule.Profiles) > 0 && !slices.Contains(rule.Profiles, profile) {
+			continue
+		}
+		value := "no limit"
+		if t := rule.Terms; t != nil {
+			value = fmt.Sprintf("$%g a %s", t.Limit, t.Window)
+			if t.Strict {
+				value += ", strict"
+			}
+		}
+		list = append(list, Shown{Kind: "budget", Name: name, Value: value, From: UserFile(), Profile: strings.Join(rule.Profiles, ",")})
+	}
+	return list
+}
+
+// fallbackRows are the arguments that the user's file gives fallbacks.
+func (s *Settings) fallbackRows() (list []Shown) {
+	for _, name := range slices.Sorted(maps.Keys(s.FallbackArgs)) {
+		list = append(list, Shown{Kind: "fallback", Name: name, Value: strings.Join(s.FallbackArgs[name], " "), From: UserFile()})
+	}
+	return list
 }

@@ -159,3 +159,13 @@ var Table = []Setting{
 	{"dry-run", "", "print what would be done, and do nothing", other, PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }
+
+// Find returns the row for a name, nil if there is none.
+func Find(name string) *Setting {
+	for i := range Table {
+		if Table[i].Name == name {
+			return &Table[i]
+		}
+	}
+	return nil
+}

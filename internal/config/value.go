@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/quota"
@@ -210,6 +211,20 @@ func setCodes(s *Settings, v string) error {
 		s.RetryOnExit = append(s.RetryOnExit, n)
 	}
 	return nil
+}
+
+// setName reads the name of a run.
+func setName(s *Settings, v string) error {
+	s.Name = v
+	return label.CheckName(v)
+}
+
+// setTags reads tags. Those of a nearer layer go before those of the same keys in the others; one without a value takes the tag
+// away.
+func setTags(s *Settings, v string) error {
+	tags, err := label.Parse(v)
+	s.Tags = label.Merge(s.Tags, tags)
+	return err
 }
 
 // MaxDuration is the longest that makes sense anywhere: a year and a day.
