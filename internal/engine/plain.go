@@ -66,10 +66,10 @@ func (k *plain) launch(ad admission.Admission, listener agent.Listener) (launch,
 	l := launch{args: k.call.Command.Args, env: k.call.Env, input: k.input}
 	var t *transcript.Streams
 	t, l.stdout, l.stderr = transcript.NewStreams(k.call, k.pace.MayRepeat(), ad, listener)
-	l.held = t.Out.Holds()
+	l.held = t.Held()
 	l.inMemory = listener == nil && k.call.Command.StaysInMemory()
 	if cli := profile.Find(k.call.Command.Name()); cli != nil && cli.IsAgent() {
-		t.Used.Usage.Unknown = true // an agent at work for a person does not tell
+		t.CostsUnknown() // an agent at work for a person does not tell
 	}
 	return l, t
 }

@@ -26,8 +26,7 @@ func (inv *Invocation) Run() {
 	defer inv.call.Live.Close()
 	inv.spending.Begin(inv.pace.Ctx, inv.call)
 	defer inv.spending.Close()
-	admission.UnderWay.Store(inv.call.ID, inv)
-	defer admission.UnderWay.Delete(inv.call.ID)
+	defer admission.Begin(inv.call.ID, inv)()
 	if option := inv.call.Traits.UnknownOption; option != "" {
 		inv.call.Emit(belaytype.UnknownOption{Option: option})
 	}

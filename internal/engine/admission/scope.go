@@ -77,9 +77,9 @@ func EnterScope(c *call.Call, p *Pace, key string) (*gate.Slot, *Refusal) {
 // process.
 func replace(c *call.Call, holders []string, asked map[string]bool) {
 	for _, id := range holders {
-		if inv, here := UnderWay.Load(id); here && !asked[id] {
+		if inv, here := underWay.Load(id); here && !asked[id] {
 			asked[id] = true
-			inv.(interface{ Cancel(error) }).Cancel(&belaytype.Replaced{By: c.ID})
+			inv.(interface{ Cancel(cause error) }).Cancel(&belaytype.Replaced{By: c.ID})
 		}
 	}
 	if c.State == nil {
@@ -99,5 +99,11 @@ func replace(c *call.Call, holders []string, asked map[string]bool) {
 	}
 }
 
-// UnderWay are the invocations of this process, by their ids.
-var UnderWay sync.Map
+// underWay are the invocations of this process, by their ids.
+var underWay sync.Map
+
+// Begin says that an invocation of this process is under way, until end is called: one that takes its scope cancels it.
+func Begin(id string, invocation interface{ Cancel(cause error) }) (end func()) {
+	underWay.Store(id, invocation)
+	return func() { underWay.Delete(id) }
+}

@@ -43,7 +43,7 @@ type Call struct {
 
 // Traits is what the stages must know of a kind of command.
 type Traits struct {
-	Kind     kindName
+	Kind     KindName
 	Gate     string // the gate that it takes part in unless the caller names one
 	Provider string // whose service it calls, in one word
 	Changes  bool   // it may change something on the other side
@@ -69,11 +69,11 @@ type Traits struct {
 	Tested agent.Tested
 }
 
-// kindName says which kind of command a call is.
-type kindName int
+// KindName says which kind of command a call is.
+type KindName int
 
 const (
-	plainCommand kindName = iota
+	PlainCommand KindName = iota
 	CallerCommand
 	AgentTurn
 	AgentConversation

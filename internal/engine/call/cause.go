@@ -9,7 +9,7 @@ import (
 )
 
 // The causes below say why an invocation ended or was not begun, with what there is to know about it. Their texts name no
-// flag of any command: see [Runner.Words].
+// flag of any command: see [Settings.Words].
 
 // TooLate says that the next attempt would have come too late.
 type TooLate struct {
@@ -34,7 +34,7 @@ func (e *TooLate) Error() string {
 }
 
 // NotAdmitted is what there is to say of an attempt that was not made: why, and why that was not waited for. It is given to
-// [Runner.Words] and is the cause of nothing.
+// [Settings.Words] and is the cause of nothing.
 type NotAdmitted struct {
 	Cause error     // a [*GateRefused], [*ScopeTaken] or [*RetriesSpent]
 	Late  *TooLate  // nil if no wait would be long enough

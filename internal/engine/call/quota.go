@@ -84,7 +84,7 @@ func (c *Call) Model() string {
 	return ""
 }
 
-// Report tells [Runner.Follow] what an agent does.
+// Report tells [Settings.Follow] what an agent does.
 func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
 	if c.Settings.Follow == nil {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Settings say how commands are run. The zero value works, see [Runner].
+// Settings say how commands are run. The zero value works, see engine.Runner.
 type Settings struct {
 	// Profile is what is known of the command, made for its command line; nil means the generic one, to which every failure
 	// is worth repeating if Policy.MaxRetries asks for retries at all.
@@ -57,7 +57,7 @@ type Settings struct {
 	Starter Starter
 
 	// Observe is told what happens, one thing at a time, from the goroutines of the run, which wait for it. Lines that an
-	// agent prints are not among that: see [Invocation.Events].
+	// agent prints are not among that: see Invocation.Events of the engine.
 	Observe func(belaytype.Event)
 
 	// Follow is told what an agent is doing: when that changes, and twice a second at most what it has used. Its goroutines wait
@@ -166,7 +166,7 @@ type Admission struct {
 
 // Record says how the run is called, and where it is put on record.
 type Record struct {
-	// ID is the id of the one invocation that this runner is for, see [NewID]; empty means that each gets an id of its own.
+	// ID is the id of the one invocation that this runner is for, see engine.NewID; empty means that each gets an id of its own.
 	ID string
 
 	// Telemetry says in the log that the run is to be sent as a trace, and makes its attempts part of that.
@@ -318,8 +318,8 @@ func (f *Fallback) Name() string {
 	return f.Profile + ":" + f.Model
 }
 
-// NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
+// NoLogDir as [Settings.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
 const NoLogDir = "none"
 
-// AskedModel as [Runner.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
+// AskedModel as [Settings.RequireModel] stands for the model that the command line or the environment names, and if neither does, the agent itself at its start.
 const AskedModel = "asked"

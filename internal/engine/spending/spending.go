@@ -27,7 +27,7 @@ import (
 )
 
 // ChargeVar is the environment variable that tells a run inside another one which limits it counts towards: those of
-// [Runner.MaxCost] and [Runner.Budgets] of all runs and batches around it, as in "run:ID=0.5,batch:ID=2,budget:nightly".
+// [call.Settings.MaxCost] and [call.Settings.Budgets] of all runs and batches around it, as in "run:ID=0.5,batch:ID=2,budget:nightly".
 const ChargeVar = "BELAY_CHARGE"
 
 // Ledger holds what an agent costs against limits: that of the run itself, those of the runs around it, and budgets. Each

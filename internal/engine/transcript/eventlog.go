@@ -18,7 +18,7 @@ import (
 )
 
 // EventLog is the transcript of an agent. Its [pump] takes what the agent prints, the profile's follower says what each line means, the [progress] what
-// follows from that, and here it is carried out: see [eventLog.act].
+// follows from that, and here it is carried out: see [EventLog.act].
 type EventLog struct {
 	*AgentAttempt
 	pump

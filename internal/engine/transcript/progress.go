@@ -10,7 +10,7 @@ import (
 )
 
 // progress is how an attempt of an agent stands, as far as its CLI has told: a plain value, as [gate.State] is one. What is told are functions of the
-// progress, a line and the time. They lead to another progress, and to actions, which the [eventLog] carries out.
+// progress, a line and the time. They lead to another progress, and to actions, which the [EventLog] carries out.
 type progress struct {
 	begun time.Time     // when the attempt was started
 	first time.Duration // from then to the first answer of the model; 0 if there was none

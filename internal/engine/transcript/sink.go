@@ -148,13 +148,13 @@ func (s *sink) output() *output.Output {
 
 // incomplete is why what is held is not all of it; nil if it is.
 func (s *sink) incomplete() error {
-	if !s.Holds() {
+	if !s.holds() {
 		return nil
 	}
 	return s.held.Lost()
 }
 
-func (s *sink) Holds() bool { return s != nil && s.held != nil }
+func (s *sink) holds() bool { return s != nil && s.held != nil }
 
 // final says why the attempt must be the last one, whatever came of it; empty if nothing speaks against another.
 func (s *sink) final() string {

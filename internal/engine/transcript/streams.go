@@ -17,24 +17,24 @@ import (
 // Streams is the transcript of a command whose output is passed on as it is.
 type Streams struct {
 	call     *call.Call
-	Out, err *sink
+	out, err *sink
 	merged   bool           // out has both streams
 	listener agent.Listener // reads both streams of a caller; nil if there is none
 	filter   io.WriteCloser // what the listener takes out of stderr
-	Used     agent.Account  // what is known of a plain command
+	used     agent.Account  // what is known of a plain command
 }
 
 // NewStreams is the transcript of an attempt of a plain command, or of a caller with its listener. It returns the writers
 // that take the streams.
 func NewStreams(c *call.Call, repeats bool, ad admission.Admission, listener agent.Listener) (t *Streams, stdout, stderr io.Writer) {
 	t = &Streams{call: c, listener: listener}
-	t.Out, stdout = newSink(c, c.Command.Stdout, true, repeats, ad)
+	t.out, stdout = newSink(c, c.Command.Stdout, true, repeats, ad)
 	t.err, stderr = newSink(c, c.Command.Stderr, false, repeats, ad)
 	if listener != nil {
 		t.filter = listener.Stderr(stderr)
 		return t, stdout, t.filter
 	}
-	if t.Out.Holds() && t.err.Holds() && sameFile(c.Command.Stdout, c.Command.Stderr) {
+	if t.out.holds() && t.err.holds() && sameFile(c.Command.Stdout, c.Command.Stderr) {
 		t.err, t.merged = nil, true // 2>&1: what is held must keep its order
 		return t, stdout, stdout
 	}
@@ -48,7 +48,7 @@ func (t *Streams) End() {
 }
 
 func (t *Streams) Outcome(o *verdict.Outcome) {
-	o.Stdout, o.Stderr = t.Out.excerpt(), t.err.excerpt()
+	o.Stdout, o.Stderr = t.out.excerpt(), t.err.excerpt()
 	if t.merged && t.call.Traits.Changes {
 		o.Stderr = o.Stdout // what it says of its failure is in there
 	}
@@ -65,7 +65,7 @@ func (t *Streams) Judge(o verdict.Outcome, exited bool, now time.Time) verdict.V
 }
 
 func (t *Streams) Account() agent.Account {
-	a := t.Used
+	a := t.used
 	if t.listener != nil {
 		a.Requests = t.listener.Requests()
 	}
@@ -80,7 +80,7 @@ func (t *Streams) Version() string {
 }
 
 func (t *Streams) Final() string {
-	for _, s := range []*sink{t.err, t.Out} {
+	for _, s := range []*sink{t.err, t.out} {
 		if why := s.final(); why != "" {
 			return why
 		}
@@ -88,20 +88,20 @@ func (t *Streams) Final() string {
 	return ""
 }
 
-func (t *Streams) Deliver() error { return errors.Join(t.Out.deliver(), t.err.deliver()) }
+func (t *Streams) Deliver() error { return errors.Join(t.out.deliver(), t.err.deliver()) }
 
 func (t *Streams) Discard() {
-	t.Out.output().Close()
+	t.out.output().Close()
 	t.err.drop()
 }
 
 func (t *Streams) Replace(stdout string) {
-	t.Out.replace(stdout)
+	t.out.replace(stdout)
 	t.err.replace("")
 }
 
-func (t *Streams) Excerpt() verdict.Excerpt              { return t.Out.excerpt() }
-func (t *Streams) Output() *output.Output                { return t.Out.output() }
+func (t *Streams) Excerpt() verdict.Excerpt              { return t.out.excerpt() }
+func (t *Streams) Output() *output.Output                { return t.out.output() }
 func (t *Streams) Stderr() *output.Output                { return t.err.output() }
 func (*Streams) ExitCode(code int) int                   { return code }
 func (*Streams) Worked() bool                            { return false }
@@ -110,7 +110,7 @@ func (*Streams) HasDelivered() bool                      { return false }
 func (*Streams) Busy() bool                              { return false }
 func (*Streams) StoppedEarly() *EarlyStop                { return nil }
 func (*Streams) Unread() bool                            { return false }
-func (t *Streams) Incomplete() error                     { return t.Out.incomplete() }
+func (t *Streams) Incomplete() error                     { return t.out.incomplete() }
 func (*Streams) Silent(string) bool                      { return false }
 func (*Streams) Describe(*journal.Entry, *agent.Account) {}
 
@@ -123,3 +123,9 @@ func sameFile(a, b io.Writer) bool {
 	}
 	return sameOpenFile(f, g)
 }
+
+// Held reports whether stdout is held back until the attempt is known to count.
+func (t *Streams) Held() bool { return t.out.holds() }
+
+// CostsUnknown says that the command does not tell what it uses.
+func (t *Streams) CostsUnknown() { t.used.Usage.Unknown = true }
