@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"internal/look/viewer":       {"internal/look", "internal/safefile"},
 	"internal/spool":             {"internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/atomicfile":        {"internal/safefile"},
-	"internal/batch":             {"internal/atomicfile", "internal/budget", "internal/flock", "internal/message", "internal/safefile", "verdict"},
+	"internal/batch":             {"internal/atomicfile", "internal/batch/level", "internal/batch/marked", "internal/batch/tasks", "internal/budget", "internal/flock", "internal/message", "internal/safefile", "verdict"},
 	"internal/budget":            {"internal/safefile", "internal/sharedfile"},
 	"internal/sharedfile":        {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/overview":          {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/printable", "internal/quota", "internal/state", "internal/supervise", "internal/term"},
@@ -148,6 +148,11 @@ var arrows = map[string][]string{
 	"internal/fleet/logs":         {"internal/fleet/store", "internal/record"},
 	"internal/fleet/status":       {"gate", "internal/fleet/member", "internal/fleet/merge", "internal/fleet/store", "internal/message", "internal/overview", "internal/page/view", "internal/spool", "internal/supervise", "internal/term"},
 	"internal/term/tabletest":     {"internal/printable", "internal/term"},
+
+	// The rooms of batch, which only batch uses.
+	"internal/batch/level":  {},
+	"internal/batch/marked": {"internal/safefile"},
+	"internal/batch/tasks":  {"internal/batch/marked", "internal/flock", "internal/message", "internal/safefile"},
 
 	// The rooms of supervise, which only supervise uses.
 	"internal/supervise/executable": {"internal/safefile"},
@@ -355,11 +360,11 @@ var testSupport = []string{"bench", "browser", "examples", "internal/agent/agent
 var opens = map[string]string{
 	"internal/safefile/open_unix.go":          "it is the package",
 	"internal/safefile/own.go":                "it is the package",
-	"internal/batch/source.go":                "the tasks, which the user names",
-	"internal/batch/files.go":                 "the tasks, which the user names",
-	"internal/batch/spool.go":                 "a pipe with tasks, which the user names",
+	"internal/batch/tasks/filesource.go":      "the tasks, which the user names",
+	"internal/batch/tasks/files.go":           "the tasks, which the user names",
+	"internal/batch/tasks/spool.go":           "a pipe with tasks, which the user names",
 	"internal/batch/ledger.go":                "the results, which the user names",
-	"internal/batch/settle.go":                "the results, which the user names",
+	"internal/batch/open.go":                  "the results, which the user names",
 	"internal/command/batch/output.go":        "a file for each output, in a directory that the user names",
 	"internal/command/batch/memory_linux.go":  "the kernel's files below /proc",
 	"internal/fleetpipe/texts.go":             "a text of a result, in a file without a name",

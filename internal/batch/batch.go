@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/batch/level"
 	"github.com/belay-run/belay/internal/budget"
 )
 
@@ -47,37 +48,7 @@ type Batch struct {
 	// FailuresOnly says that Ended need not be told of tasks that are done: to be told costs a goroutine's turn for each.
 	FailuresOnly bool
 
-	mu        sync.Mutex
-	changed   sync.Cond
-	level     level
-	reader    Reader
-	read      uint32 // tasks read so far
-	atEnd     bool
-	reading   bool   // a worker waits for the next task of a stream
-	again     []*Job // paused ones, and those that have waited for others
-	held      held
-	lacking   time.Time // since when not even one task could be started
-	graph     graph
-	ended     int // in this run
-	counts    [6]int
-	spent     float64
-	running   map[int]*Job // by worker
-	workers   int
-	stop      stop
-	overspent bool
-	untold    []notice
-	idle      bool // all workers have ended
-	begun     time.Time
-	paused    time.Duration // for which nothing ran because of a limit, and since when it does so now
-	since     time.Time
-	cancel    context.CancelCauseFunc
-	wake      *time.Timer
-}
-
-// Abort says after how many failures a batch is stopped; the zero value means never.
-type Abort struct {
-	Failures int
-	Percent  float64 // of all tasks that have ended, once there are ten
+	schedule
 }
 
 // StopReason says why a batch has ended before its tasks have.
@@ -118,261 +89,88 @@ func (s *Summary) Left() int { return s.Counts[Waiting] + s.Counts[Running] + s.
 // Complete reports whether all tasks are over and nothing has stopped the batch.
 func (s *Summary) Complete() bool { return s.Stop == NotStopped && s.Left() == 0 }
 
-// Run runs all tasks that are not over. It returns when they are, or when nothing more may start and all that were running have ended.
-func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
-	if b.reader, err = b.Plan.source.Open(); err != nil {
-		return sum, err
-	}
-	defer b.reader.Close()
-	b.prepare()
-	if b.Book != nil {
-		ctx = budget.Around(ctx, b.Book)
-	}
-	ctx, b.cancel = context.WithCancelCause(ctx)
-	defer b.cancel(nil)
-	disregard := context.AfterFunc(ctx, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
-	})
-	defer disregard()
-	if !b.Deadline.IsZero() {
-		late := time.AfterFunc(time.Until(b.Deadline), func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.halt(stop{reason: DeadlinePassed})
-			b.cancel(DeadlineError{})
-		})
-		defer late.Stop()
-	}
-	var group, teller sync.WaitGroup
-	if b.Ended != nil {
-		teller.Go(b.tell)
-	}
-	b.mu.Lock()
-	for b.workers < b.level.most() {
-		if b.workers >= b.level.now() && !b.level.fixed {
-			break
-		}
-		b.spawn(ctx, &group)
-	}
-	// A level that finds itself needs more workers as it rises.
-	for !b.level.fixed && !b.over() {
-		b.changed.Wait()
-		for b.workers < min(b.level.now(), b.level.most()) && !b.over() {
-			b.spawn(ctx, &group)
-		}
-	}
-	b.mu.Unlock()
-	group.Wait()
-	b.mu.Lock()
-	b.idle = true
-	b.changed.Broadcast()
-	b.mu.Unlock()
-	teller.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.wake != nil {
-		b.wake.Stop()
-	}
-	sum = Summary{Counts: b.counts, Spent: b.spent, Stop: b.stop.reason, Err: b.stop.err, Until: b.stop.until}
-	b.verify(&sum)
-	return sum, nil
+// schedule is what a batch knows while it runs. It is guarded by mu.
+type schedule struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	level   level.Level
+	running jobs
+	workers int
+	stop    stop
+	halted  func()
+	cancel  context.CancelCauseFunc
+	wake    *time.Timer
+
+	held      held
+	lacking   time.Time // since when not even one task could be started
+	overspent bool
+
+	queue
+	figures
+	teller teller
 }
 
-// DeadlineError is the cause with which tasks are stopped at the deadline.
-type DeadlineError struct{}
-
-func (DeadlineError) Error() string { return "the deadline of the batch has passed" }
-
-func (b *Batch) prepare() {
-	b.changed.L = &b.mu
-	b.level = newLevel(b.Jobs, b.MaxJobs)
-	b.running = map[int]*Job{}
-	if b.RetryFailed {
-		b.Plan.reset(Failed)
-	}
-	b.counts = b.Plan.Count()
-	if b.Ledger != nil {
-		b.spent = b.Ledger.Spent
-	}
-	b.openBook()
-	b.graph = graph{plan: b.Plan}
-	b.begun = time.Now()
-	b.Note(b.Progress()) // so that who looks at once sees how many tasks there are
+// queue is what is to run next.
+type queue struct {
+	reader  Reader
+	read    uint32 // tasks read so far
+	atEnd   bool
+	reading bool   // a worker waits for the next task of a stream
+	again   []*Job // paused ones, and those that have waited for others
+	graph   graph
 }
 
-// openBook puts into the book what earlier starts have spent. Tasks that run elsewhere are charged there.
-func (b *Batch) openBook() {
-	if b.MaxCost <= 0 || b.Elsewhere {
-		b.Book = nil
-		return
-	}
-	if b.Book != nil && b.charge(b.spent) == nil {
-		return
-	}
-	b.Book = budget.InMemory("batch", budget.Terms{Limit: b.MaxCost})
-	b.charge(b.spent)
+// held is a limit that the whole batch waits for.
+type held struct {
+	until time.Time
+	row   int // limits in a row that did not say how long
 }
 
-// charge adds to the book what is not charged by a run.
-func (b *Batch) charge(usd float64) error {
-	if b.Book == nil {
-		return nil
-	}
-	_, err := b.Book.Charge(time.Now(), budget.Charge{USD: usd})
-	return err
-}
+const (
+	// firstHold is how long is waited for a limit that does not say how long it lasts; it doubles up to LongestHold.
+	firstHold   = 5 * time.Second
+	LongestHold = 10 * time.Minute
+)
 
-// costReached reports whether the tasks have cost what they may.
-func (b *Batch) costReached() bool {
-	if b.Book == nil {
-		return false
+// next is how long is waited for something that does not say how long it lasts: longer each time in a row.
+func (h *held) next() time.Duration {
+	wait := LongestHold
+	if h.row < 8 {
+		wait = min(firstHold<<h.row, LongestHold)
 	}
-	s, err := b.Book.Check(time.Now())
-	return err == nil && s.Reached()
-}
-
-// spawn starts a worker. The lock is held.
-func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
-	worker := b.workers
-	b.workers++
-	group.Go(func() {
-		var before *Job
-		var outcome Outcome
-		for {
-			job := b.next(ctx, worker, before, &outcome)
-			if job == nil {
-				return
-			}
-			outcome = b.Do(ctx, job)
-			b.write(job, &outcome)
-			before = job
-		}
-	})
-}
-
-// next ends a worker's last job, if there was one, and returns its next; nil if there is no more.
-func (b *Batch) next(ctx context.Context, worker int, before *Job, outcome *Outcome) *Job {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if ctx.Err() != nil { // who is to note that may not have had its turn yet
-		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
-	}
-	if before != nil {
-		delete(b.running, worker)
-		b.finish(before, outcome)
-	}
-	for {
-		if b.over() {
-			b.changed.Broadcast()
-			return nil
-		}
-		if job := b.pick(); job != nil {
-			b.start(job, worker)
-			return job
-		}
-		if b.level.fixed && b.atEnd && len(b.again) == 0 && len(b.graph.waiting) == 0 {
-			return nil // who has a job takes it up again, should it be paused; thousands of idle workers would be woken by each that ends
-		}
-		if !b.over() {
-			b.changed.Wait()
-		}
-	}
+	h.row++
+	return wait
 }
 
 // over reports whether nothing starts any more. The lock is held.
-func (b *Batch) over() bool {
-	return b.stop.reason != NotStopped || b.atEnd && len(b.again) == 0 && len(b.running) == 0
-}
-
-// pick is the job that may start now; nil if one has to wait. The lock is held.
-func (b *Batch) pick() *Job {
-	if b.stop.reason != NotStopped || len(b.running) >= b.level.now() || len(b.untold) >= mostUntold {
-		return nil
-	}
-	if left := time.Until(b.held.until); left > 0 {
-		b.wakeAfter(left)
-		return nil
-	}
-	if b.MaxCost > 0 && b.spent+b.underWay() >= b.MaxCost {
-		if len(b.running) == 0 {
-			b.halt(stop{reason: CostReached})
-		}
-		return nil
-	}
-	if len(b.again) > 0 {
-		job := b.again[0]
-		b.again = b.again[1:]
-		return job
-	}
-	return b.readNext()
-}
-
-// underWay is what the running tasks have cost so far.
-func (b *Batch) underWay() (cost float64) {
-	for _, job := range b.running {
-		cost += job.cost
-	}
-	return cost
+func (s *schedule) over() bool {
+	return s.stop.reason != NotStopped || s.atEnd && len(s.again) == 0 && len(s.running) == 0
 }
 
 // wakeAfter lets those look again who wait for a time.
-func (b *Batch) wakeAfter(d time.Duration) {
-	if b.wake != nil {
-		b.wake.Stop()
+func (s *schedule) wakeAfter(d time.Duration) {
+	if s.wake != nil {
+		s.wake.Stop()
 	}
-	b.wake = time.AfterFunc(d, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.changed.Broadcast()
+	s.wake = time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
 	})
 }
 
 // halt lets nothing more start. The first reason counts, unless it let the running tasks end and these are now stopped too. The lock is held.
-func (b *Batch) halt(s stop) {
-	switch b.stop.reason {
+func (s *schedule) halt(why stop) {
+	switch s.stop.reason {
 	case NotStopped:
-		b.stop = s
-		if b.Halted != nil {
-			go b.Halted()
+		s.stop = why
+		if s.halted != nil {
+			go s.halted()
 		}
 	case TooManyFailures, CostReached, LimitReached:
-		if s.reason == Cancelled && len(b.running) > 0 {
-			b.stop = s
+		if why.reason == Cancelled && len(s.running) > 0 {
+			s.stop = why
 		}
 	}
-	b.changed.Broadcast()
-}
-
-// start notes that a job begins. The lock is held.
-func (b *Batch) start(job *Job, worker int) {
-	job.Worker, job.started, job.doing, job.waiting, job.cost = worker, time.Now(), "", time.Time{}, 0
-	if job.MaxCost = job.Task.MaxCost; b.MaxCost > 0 && b.Elsewhere {
-		if left := b.MaxCost - b.spent - b.underWay(); job.MaxCost == 0 || left < job.MaxCost {
-			job.MaxCost = left
-		}
-	}
-	b.running[worker] = job
-	b.set(job, Running)
-	if b.Ledger != nil {
-		b.Ledger.note(startOf(job.Task.ID, job.hash, b.Ledger.offset()))
-		if job.Session != "" {
-			b.Ledger.note(note{Session: job.Session}.about(job.Task.ID))
-		}
-	}
-}
-
-// set changes the state of a task. The lock is held.
-func (b *Batch) set(job *Job, s State) {
-	state := b.Plan.state(uint32(job.Index))
-	b.counts[*state]--
-	b.counts[s]++
-	*state = s
-	switch isPaused := b.counts[Running] == 0 && b.counts[Paused] > 0; {
-	case isPaused && b.since.IsZero():
-		b.since = time.Now()
-	case !isPaused && !b.since.IsZero():
-		b.paused, b.since = b.paused+time.Since(b.since), time.Time{}
-	}
+	s.changed.Broadcast()
 }

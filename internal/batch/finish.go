@@ -5,18 +5,6 @@ import (
 	"time"
 )
 
-// held is a limit that the whole batch waits for.
-type held struct {
-	until time.Time
-	row   int // limits in a row that did not say how long
-}
-
-const (
-	// firstHold is how long is waited for a limit that does not say how long it lasts; it doubles up to LongestHold.
-	firstHold   = 5 * time.Second
-	LongestHold = 10 * time.Minute
-)
-
 // finish takes the outcome of a job. The lock is held.
 func (b *Batch) finish(job *Job, o *Outcome) {
 	if !o.Lacked {
@@ -30,10 +18,10 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 	switch o.State {
 	case Done:
 		b.held.row = 0
-		b.level.answered(job.started)
+		b.level.Answered(job.started)
 		b.record(job, o)
 	case Failed:
-		b.level.answered(job.started)
+		b.level.Answered(job.started)
 		b.record(job, o)
 		if b.FailFast || b.Abort.Failures > 0 && b.counts[Failed] >= b.Abort.Failures {
 			b.halt(stop{reason: TooManyFailures})
@@ -45,12 +33,14 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 		}
 		b.pause(job, o)
 	default:
-		b.set(job, Waiting)
+		job.set(Waiting)
 		if !o.Fatal {
 			b.again = append(b.again, job) // for what has stopped it has not stopped the batch, as where an earlier start of a batch over a fleet was
 		}
 	}
-	b.checkShare()
+	if b.tooMany(b.Abort) { // a success can be the one by which there are enough to say so
+		b.halt(stop{reason: TooManyFailures})
+	}
 	b.checkCost()
 	switch {
 	case o.Fatal:
@@ -64,16 +54,16 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 // lack keeps a job for later that could not be started because something was missing. The tasks that run have it, so that fewer are to run at a
 // time; where none does, other programs have it, which is waited for.
 func (b *Batch) lack(job *Job, o *Outcome) {
-	b.set(job, Paused)
+	job.set(Paused)
 	b.again = append(b.again, job)
-	if b.level.lacked(len(b.running)); len(b.running) > 0 {
+	if b.level.Lacked(len(b.running)); len(b.running) > 0 {
 		return
 	}
 	now := time.Now()
 	if b.lacking.IsZero() {
 		b.lacking = now
 	}
-	wait := b.nextHold()
+	wait := b.held.next()
 	if b.NoWait {
 		left := b.MaxLack - now.Sub(b.lacking)
 		if left <= 0 {
@@ -85,24 +75,14 @@ func (b *Batch) lack(job *Job, o *Outcome) {
 	b.held.until = now.Add(wait)
 }
 
-// nextHold is how long is waited for something that does not say how long it lasts: longer each time in a row.
-func (b *Batch) nextHold() time.Duration {
-	wait := LongestHold
-	if b.held.row < 8 {
-		wait = min(firstHold<<b.held.row, LongestHold)
-	}
-	b.held.row++
-	return wait
-}
-
 // pause keeps a job that has met a limit for later.
 func (b *Batch) pause(job *Job, o *Outcome) {
-	b.set(job, Paused)
-	b.level.throttled(job.started, len(b.running)+1)
+	job.set(Paused)
+	b.level.Throttled(job.started, len(b.running)+1)
 	if o.Session != "" {
 		job.Session = o.Session
 	}
-	if b.costReached() && o.Spent {
+	if reached(b.Book) && o.Spent {
 		b.halt(stop{reason: CostReached})
 		return
 	}
@@ -112,7 +92,7 @@ func (b *Batch) pause(job *Job, o *Outcome) {
 	}
 	until := o.Until
 	if until.IsZero() {
-		until = time.Now().Add(b.nextHold())
+		until = time.Now().Add(b.held.next())
 	}
 	if until.After(b.held.until) {
 		b.held.until = until
@@ -121,19 +101,20 @@ func (b *Batch) pause(job *Job, o *Outcome) {
 }
 
 // write writes the result of a job that has ended, before others are told of it.
-func (b *Batch) write(job *Job, o *Outcome) {
+func (j *Job) write(o *Outcome) {
+	b := j.batch
 	if b.Ledger == nil || o.State != Done && o.State != Failed {
 		return
 	}
-	r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
-		Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries}
+	r := &Record{Task: j.Task.ID, Hash: j.hash.String(), State: o.State.String(), Cost: j.paid + o.Cost, Index: j.Index, Line: j.Task.Line,
+		Begun: j.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries}
 	if o.OutputFile != "" {
 		r.OutputSum = o.outputSum.String()
 	}
 	if o.unwritten = b.Ledger.Append(r, o.Result); o.unwritten == nil {
-		b.Ledger.note(endOf(job.Task.ID))
+		b.Ledger.note(endOf(j.Task.ID))
 		if b.Written != nil {
-			b.Written(job)
+			b.Written(j)
 		}
 	}
 }
@@ -141,13 +122,13 @@ func (b *Batch) write(job *Job, o *Outcome) {
 // record takes note of a result and tells those that depend on it.
 func (b *Batch) record(job *Job, o *Outcome) {
 	if o.unwritten != nil {
-		b.set(job, Waiting)
+		job.set(Waiting)
 		b.unwritable(o.unwritten)
 		return
 	}
-	b.set(job, o.State)
+	job.set(o.State)
 	b.ended++
-	b.announce(job, o)
+	b.teller.announce(job, o)
 	b.release(job, o.State == Done)
 }
 
@@ -170,7 +151,7 @@ func (b *Batch) release(job *Job, done bool) {
 
 // skip writes that a task is not done because one that it depends on has failed.
 func (b *Batch) skip(job *Job, failed string) {
-	b.set(job, Skipped)
+	job.set(Skipped)
 	if b.Ledger != nil {
 		r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: Skipped.String(), Index: job.Index, Line: job.Task.Line, Begun: New,
 			Ended: stamp(time.Now()), Reason: failed}
@@ -178,17 +159,8 @@ func (b *Batch) skip(job *Job, failed string) {
 			b.unwritable(err)
 		}
 	}
-	b.announce(job, &Outcome{State: Skipped, Error: failed})
+	b.teller.announce(job, &Outcome{State: Skipped, Error: failed})
 	b.release(job, false)
-}
-
-// checkShare stops the batch when too many of the tasks have failed. A success can be the one by which there are enough to say so.
-func (b *Batch) checkShare() {
-	failed := b.counts[Failed]
-	over := failed + b.counts[Done]
-	if b.Abort.Percent > 0 && failed > 0 && over >= 10 && float64(failed)*100 >= b.Abort.Percent*float64(over) {
-		b.halt(stop{reason: TooManyFailures})
-	}
 }
 
 // errorOf is what a task has said; nil if it has said nothing.

@@ -3,6 +3,8 @@ package batch
 import (
 	"crypto/rand"
 	"encoding/hex"
+
+	"github.com/belay-run/belay/internal/batch/tasks"
 )
 
 // Hash is the fingerprint of the job's task.
@@ -18,7 +20,7 @@ func (j *Job) Queued(waits bool) {
 		state = Waiting
 	}
 	if *b.Plan.state(uint32(j.Index)) != state {
-		b.set(j, state)
+		j.set(state)
 	}
 }
 
@@ -34,7 +36,7 @@ func (j *Job) Reported(what string, cost float64) {
 // checkCost stops a batch whose tasks run elsewhere when they have cost what they may, with what is running: each task knows only what was left when it was submitted.
 // The lock is held.
 func (b *Batch) checkCost() {
-	running := b.underWay()
+	running := b.running.cost()
 	if !b.Elsewhere || b.MaxCost <= 0 || b.spent+running < b.MaxCost || b.counts[Waiting] == 0 && running == 0 {
 		return
 	}
@@ -60,7 +62,7 @@ func (b *Batch) Left() (usd float64, ok bool) {
 // Unfinished calls a function for each task of the plan that would run. waits says that it depends on others, and failed that it has a result that
 // does not count.
 func (b *Batch) Unfinished(each func(t *Task, waits, failed bool) error) error {
-	return b.unfinished(func(t *Task, n uint32, s State) error { return each(t, len(b.Plan.depends[n]) > 0, s == Failed) })
+	return b.Plan.unfinished(b.RetryFailed, func(t *Task, n uint32, s State) error { return each(t, len(b.Plan.depends[n]) > 0, s == Failed) })
 }
 
 // Streamed says that not all tasks are in the plan: they come while others run.
@@ -83,9 +85,5 @@ func (l *Ledger) FleetBatch() string {
 
 // FilesOf lists the files that a batch writes: the results, and those beside them while it runs.
 func FilesOf(results string) []string {
-	files := []string{results, results + journalSuffix}
-	for _, suffix := range spoolSuffixes {
-		files = append(files, results+suffix)
-	}
-	return files
+	return append([]string{results, results + journalSuffix}, tasks.SpoolFiles(results)...)
 }

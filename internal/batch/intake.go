@@ -24,7 +24,7 @@ func (b *Batch) readNext() *Job {
 		b.read++
 		if state := *b.Plan.state(n); state == Done || state == Failed {
 			if err := b.reader.Skip(); err != nil {
-				b.broken(err)
+				b.halt(b.Plan.broken(err))
 			}
 			continue
 		}
@@ -33,7 +33,7 @@ func (b *Batch) readNext() *Job {
 			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
 		}
 		if err != nil {
-			b.broken(err)
+			b.halt(b.Plan.broken(err))
 			return nil
 		}
 		t.ID = b.Plan.idOf(&t, n)
@@ -98,36 +98,4 @@ func (b *Batch) readStream() (job *Job, ok bool) {
 	}
 	job = b.prepareJob(t, n)
 	return job, job != nil
-}
-
-// unfinished calls a function for each task that would run, with its number and its state.
-func (b *Batch) unfinished(each func(*Task, uint32, State) error) error {
-	r, err := b.Plan.source.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for n := range uint32(b.Plan.Len()) {
-		t, err := r.Next()
-		if err != nil {
-			return err
-		}
-		s := *b.Plan.state(n)
-		if s == Done || s == Failed && !b.RetryFailed {
-			continue
-		}
-		t.ID = b.Plan.idOf(&t, n)
-		if err := each(&t, n, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// broken stops the batch because its tasks cannot be read as they were.
-func (b *Batch) broken(err error) {
-	if errors.Is(err, io.EOF) {
-		err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
-	}
-	b.halt(stop{reason: SourceBroken, err: err})
 }

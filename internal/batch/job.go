@@ -4,6 +4,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-run/belay/internal/batch/tasks"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -56,7 +58,7 @@ type Outcome struct {
 }
 
 // OwnLine is the line of a task that its file gives no id, by which a person finds it; 0 if it has an id, or no line.
-func (j *Job) OwnLine() int { return ownLine(j.Task.ID, j.hash, j.Task.Line) }
+func (j *Job) OwnLine() int { return tasks.OwnLine(j.Task.ID, j.hash, j.Task.Line) }
 
 // InSession notes in which session an agent works on the task: should the batch be killed, the next one continues there.
 func (j *Job) InSession(id string) {
@@ -75,7 +77,7 @@ func (j *Job) Throttled() {
 	b := j.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.level.throttled(j.started, len(b.running))
+	b.level.Throttled(j.started, len(b.running))
 }
 
 // Wait says until when the task waits for a limit; zero that it waits no more.
@@ -86,9 +88,9 @@ func (j *Job) Wait(until time.Time) {
 	j.waiting = until
 	if until.IsZero() {
 		j.started = time.Now() // what it says of the level from now on is new
-		b.set(j, Running)
+		j.set(Running)
 	} else {
-		b.set(j, Paused)
+		j.set(Paused)
 	}
 }
 
@@ -108,7 +110,7 @@ func (j *Job) Filled(left float64, resets time.Time) {
 	b := j.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.level.filled(left, resets)
+	b.level.Filled(left, resets)
 }
 
 // Paid says what earlier tries have cost as another record has it, such as that of the agent's session. The agent may have recorded more than the
@@ -121,7 +123,39 @@ func (j *Job) Paid(cost float64) {
 		return
 	}
 	b.spent += cost - j.paid
-	b.charge(cost - j.paid)
+	charge(b.Book, cost-j.paid)
 	j.paid = cost
 	b.Ledger.note(note{Paid: cost}.about(j.Task.ID))
+}
+
+// set changes the state of the task. The lock is held.
+func (j *Job) set(s State) { j.batch.move(j.batch.Plan.state(uint32(j.Index)), s) }
+
+// jobs are those that run, by worker.
+type jobs map[int]*Job
+
+// cost is what they have cost so far.
+func (list jobs) cost() (cost float64) {
+	for _, job := range list {
+		cost += job.cost
+	}
+	return cost
+}
+
+// charge adds to a book what is not charged by a run.
+func charge(book *budget.Book, usd float64) error {
+	if book == nil {
+		return nil
+	}
+	_, err := book.Charge(time.Now(), budget.Charge{USD: usd})
+	return err
+}
+
+// reached reports whether the tasks have cost what they may.
+func reached(book *budget.Book) bool {
+	if book == nil {
+		return false
+	}
+	s, err := book.Check(time.Now())
+	return err == nil && s.Reached()
 }

@@ -2,17 +2,20 @@ package batch
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/batch/marked"
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
+
+// journalMark is how a journal begins, of this version and of all before it.
+const journalMark = `{"holder":{"pid":`
 
 // journalSuffix names the journal beside the results.
 const journalSuffix = ".state"
@@ -34,28 +37,6 @@ type journal struct {
 	renewAt int64 // the size at which it is written anew
 }
 
-// Holder is the batch that has the results.
-type Holder struct {
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Started time.Time `json:"started"`
-	Tasks   string    `json:"tasks"`
-}
-
-// InUse says that another batch has the results.
-type InUse struct {
-	Path   string
-	Holder Holder
-}
-
-func (e *InUse) Error() string {
-	h := e.Holder
-	if h.PID == 0 {
-		return fmt.Sprintf("%s is in use by another batch", e.Path)
-	}
-	return fmt.Sprintf("%s is in use by another batch: process %d on %s, started %s", e.Path, h.PID, h.Host, h.Started.Local().Format(time.DateTime))
-}
-
 // openJournal opens and locks the journal, and says which tasks were running. A file of another kind that has its name is left as it is.
 func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 	for {
@@ -70,7 +51,7 @@ func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 			return nil, nil, err
 		}
 		info, err := f.Stat()
-		if err == nil && info.Size() > 0 && !beginsWith(f, journalMark) {
+		if err == nil && info.Size() > 0 && !marked.Begins(f, journalMark) {
 			err = errors.New(message.BatchNotOurs(path))
 		}
 		if err != nil {
@@ -165,7 +146,7 @@ func (j *journal) begin(tasks string) (err error) {
 // the journal says that it was about to be made.
 func (j *journal) removeRenewed() {
 	path := j.path + renewedSuffix
-	removeMarked(path, journalMark)
+	marked.Remove(path, journalMark)
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 && j.said.renewing {
 		os.Remove(path)
 	}
@@ -257,4 +238,31 @@ func (j *journal) close(over bool) error {
 		os.Remove(j.path) // before it is unlocked: a process that has opened it in the meantime finds that it is another file
 	}
 	return j.file.Close()
+}
+
+// readLive reads the journal of a batch; live says that a process has it.
+func readLive(path string) (n notes, live bool) {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return n, false
+	}
+	defer f.Close()
+	return readNotes(f), isLocked(path)
+}
+
+// isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
+func isLocked(path string) bool {
+	for range 10 {
+		f, err := safefile.OpenRegular(path)
+		if err != nil {
+			return false
+		}
+		held, err := flock.Try(f, flock.Shared)
+		mine, ferr := f.Stat()
+		f.Close()
+		if there, serr := os.Stat(path); err != nil || !held || ferr != nil || serr != nil || os.SameFile(mine, there) {
+			return err == nil && !held
+		} // else another has taken its place meanwhile
+	}
+	return true
 }

@@ -4,10 +4,36 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/belay-run/belay/internal/batch/tasks"
 )
+
+// Holder is the batch that has the results.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+	Tasks   string    `json:"tasks"`
+}
+
+// InUse says that another batch has the results.
+type InUse struct {
+	Path   string
+	Holder Holder
+}
+
+func (e *InUse) Error() string {
+	h := e.Holder
+	if h.PID == 0 {
+		return fmt.Sprintf("%s is in use by another batch", e.Path)
+	}
+	return fmt.Sprintf("%s is in use by another batch: process %d on %s, started %s", e.Path, h.PID, h.Host, h.Started.Local().Format(time.DateTime))
+}
 
 // note is a line of the journal: one of these.
 type note struct {
@@ -102,7 +128,7 @@ func (n *notes) take(said *note) {
 	case said.Holder != nil:
 		n.holder, n.progress = *said.Holder, nil
 	case said.Start != "":
-		hash, _ := ParseHash(said.Hash)
+		hash, _ := tasks.ParseHash(said.Hash)
 		if was.hash != hash { // else it was interrupted before, and has neither a new session nor a result
 			was = interrupted{hash: hash}
 		}
@@ -115,7 +141,7 @@ func (n *notes) take(said *note) {
 		if said.Paid > 0 {
 			was.paid = said.Paid
 		}
-		if output, _ := ParseHash(said.Output); output != 0 {
+		if output, _ := tasks.ParseHash(said.Output); output != 0 {
 			was.output, was.temp = output, said.Temp
 		}
 		n.underWay[id] = was

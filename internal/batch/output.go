@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/belay-run/belay/internal/batch/tasks"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -118,7 +119,7 @@ func (l *Ledger) outputOf(id, name string) (Hash, bool) {
 		scan(l.file, func(_ int64, line []byte, r parsed) {
 			var record Record
 			if bytes.Contains(line, []byte(`,"output_file":"`)) && json.Unmarshal(line, &record) == nil {
-				l.outputs[[2]string{r.task, filepath.Base(record.OutputFile)}], _ = ParseHash(record.OutputSum)
+				l.outputs[[2]string{r.task, filepath.Base(record.OutputFile)}], _ = tasks.ParseHash(record.OutputSum)
 			}
 		})
 	}

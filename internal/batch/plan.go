@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/belay-run/belay/internal/batch/tasks"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -141,11 +142,11 @@ func (p *Plan) state(n uint32) *State { return &p.tasks[n].state }
 func (p *Plan) add(t *Task) error {
 	hash, n := t.Hash(), uint32(p.Len())
 	if t.ID == "" {
-		t.ID = ownID(hash, 1)
+		t.ID = tasks.OwnID(hash, 1)
 		if first, again := p.find(t.ID); again {
 			p.copies[first]++
 			p.occurrence[n] = p.copies[first] + 1
-			t.ID = ownID(hash, p.occurrence[n])
+			t.ID = tasks.OwnID(hash, p.occurrence[n])
 		}
 	} else if _, taken := p.find(t.ID); taken {
 		return fmt.Errorf("id %q is already used by another task", t.ID)
@@ -166,7 +167,7 @@ func (p *Plan) idOf(t *Task, n uint32) string {
 	if t.ID != "" {
 		return t.ID
 	}
-	return ownID(p.tasks[n].hash, max(p.occurrence[n], 1))
+	return tasks.OwnID(p.tasks[n].hash, max(p.occurrence[n], 1))
 }
 
 // resolve finds the tasks that others depend on, and a circle among them.
@@ -246,4 +247,51 @@ func (p *Plan) Count() (counts [6]int) {
 		counts[t.state]++
 	}
 	return counts
+}
+
+// unfinished calls a function for each task that would run, failed ones too if they are run again, with its number and its state.
+func (p *Plan) unfinished(retryFailed bool, each func(*Task, uint32, State) error) error {
+	r, err := p.source.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for n := range uint32(p.Len()) {
+		t, err := r.Next()
+		if err != nil {
+			return err
+		}
+		s := *p.state(n)
+		if s == Done || s == Failed && !retryFailed {
+			continue
+		}
+		t.ID = p.idOf(&t, n)
+		if err := each(&t, n, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idsOf are the ids of the first few of these tasks, as far as the tasks can be read again.
+func (p *Plan) idsOf(tasks []uint32) (ids []string) {
+	const few = 10
+	if p.streamed {
+		return nil
+	}
+	p.unfinished(true, func(t *Task, n uint32, _ State) error {
+		if slices.Contains(tasks[:min(few, len(tasks))], n) {
+			ids = append(ids, t.ID)
+		}
+		return nil
+	})
+	return ids
+}
+
+// broken is the reason to stop that the tasks cannot be read as they were.
+func (p *Plan) broken(err error) stop {
+	if errors.Is(err, io.EOF) {
+		err = errors.New(message.BatchTasksChanged(p.source.Name()))
+	}
+	return stop{reason: SourceBroken, err: err}
 }

@@ -44,7 +44,7 @@ func (b *Batch) Progress() Progress {
 	defer b.mu.Unlock()
 	now := time.Now()
 	p := Progress{Total: b.Plan.Len(), Done: b.counts[Done], Failed: b.counts[Failed], Skipped: b.counts[Skipped], Paused: b.counts[Paused],
-		Running: b.counts[Running], Waiting: b.counts[Waiting], Jobs: b.level.now(), Cost: b.spent + b.underWay()}
+		Running: b.counts[Running], Waiting: b.counts[Waiting], Jobs: b.level.Now(), Cost: b.spent + b.running.cost()}
 	if b.held.until.After(now) {
 		p.Until = b.held.until
 	}
@@ -58,10 +58,7 @@ func (b *Batch) Progress() Progress {
 	}
 	slices.SortFunc(p.Tasks, func(a, b Now) int { return a.Since.Compare(b.Since) })
 	left := p.Waiting + p.Running + p.Paused
-	took := now.Sub(b.begun) - b.paused
-	if !b.since.IsZero() {
-		took -= now.Sub(b.since)
-	}
+	took := b.took(now)
 	if b.ended > 0 && left > 0 && took > time.Second {
 		p.Left = (took.Seconds() / float64(b.ended)) * float64(left)
 	}

@@ -1,16 +1,13 @@
 package batch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/safefile"
 )
 
 // settle makes sure that what is written next goes to the end of the file that is at the path, and that this file has all results. An editor
@@ -145,73 +142,4 @@ func (l *Ledger) missing(p *Plan) (lost []uint32, err error) {
 		}
 	}
 	return lost, nil
-}
-
-// verify takes back what a summary says of tasks whose results another program has taken away.
-func (b *Batch) verify(sum *Summary) {
-	if b.Ledger == nil {
-		return
-	}
-	lost, err := b.Ledger.missing(b.Plan)
-	for _, n := range lost {
-		state := b.Plan.state(n)
-		sum.Counts[*state]--
-		sum.Counts[Waiting]++
-		*state = Waiting
-	}
-	switch {
-	case sum.Stop != NotStopped:
-	case err != nil:
-		sum.Stop, sum.Err = Unwritable, err
-	case len(lost) > 0:
-		sum.Stop, sum.Err = ResultsLost, errors.New(message.BatchResultsLost(b.Ledger.path, b.idsOf(lost), len(lost)))
-	}
-}
-
-// idsOf are the ids of the first few of these tasks, as far as the tasks can be read again.
-func (b *Batch) idsOf(tasks []uint32) (ids []string) {
-	const few = 10
-	if b.Plan.streamed {
-		return nil
-	}
-	b.unfinished(func(t *Task, n uint32, _ State) error {
-		if slices.Contains(tasks[:min(few, len(tasks))], n) {
-			ids = append(ids, t.ID)
-		}
-		return nil
-	})
-	return ids
-}
-
-// What Belay keeps beside the results is known by how it begins, never by its name: a file of that name may be the user's.
-const (
-	// journalMark is how a journal begins, of this version and of all before it.
-	journalMark = `{"holder":{"pid":`
-	// spoolMark is how a copy of tasks begins; those of earlier versions had nothing of the kind, and are read but not removed.
-	spoolMark = `{"belay":"spooled-tasks"}` + "\n"
-)
-
-// isMarked reports whether what is at a path begins with a mark, and is a regular file of this user's that no link leads to. Only then may it be
-// replaced or removed.
-func isMarked(path, mark string) bool {
-	f, err := safefile.OpenOwnElsewhere(path, os.O_RDONLY)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return beginsWith(f, mark)
-}
-
-// beginsWith reports whether a file begins with a mark.
-func beginsWith(f *os.File, mark string) bool {
-	begin := make([]byte, len(mark))
-	n, _ := f.ReadAt(begin, 0)
-	return bytes.Equal(begin[:n], []byte(mark))
-}
-
-// removeMarked removes what is at a path, if it is marked.
-func removeMarked(path, mark string) {
-	if isMarked(path, mark) {
-		os.Remove(path)
-	}
 }

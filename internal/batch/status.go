@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
-	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/batch/tasks"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
@@ -87,38 +86,11 @@ func (b *Batch) Failures() []Failure {
 	return ended.failures()
 }
 
-// readLive reads the journal of a batch; live says that a process has it.
-func readLive(path string) (n notes, live bool) {
-	f, err := safefile.OpenRegular(path)
-	if err != nil {
-		return n, false
-	}
-	defer f.Close()
-	return readNotes(f), isLocked(path)
-}
-
 // Journal is the file beside these results that is there while their batch runs, or is not finished.
 func Journal(results string) string { return results + journalSuffix }
 
 // IsRunning reports whether a process runs the batch of these results.
 func IsRunning(results string) bool { return isLocked(results + journalSuffix) }
-
-// isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
-func isLocked(path string) bool {
-	for range 10 {
-		f, err := safefile.OpenRegular(path)
-		if err != nil {
-			return false
-		}
-		held, err := flock.Try(f, flock.Shared)
-		mine, ferr := f.Stat()
-		f.Close()
-		if there, serr := os.Stat(path); err != nil || !held || ferr != nil || serr != nil || os.SameFile(mine, there) {
-			return err == nil && !held
-		} // else another has taken its place meanwhile
-	}
-	return true
-}
 
 // ended is what the results say: the last line of each task.
 type ended struct {
@@ -190,7 +162,7 @@ func (e *ended) failures() []Failure {
 			if r.Profile == "generic" {
 				r.Error = message.BatchWhy(r.Error, r.Stderr)
 			}
-			list = append(list, Failure{Class: r.Class, Task: r.Task, Line: ownLine(r.Task, p.hash, r.Line), Error: r.Error})
+			list = append(list, Failure{Class: r.Class, Task: r.Task, Line: tasks.OwnLine(r.Task, p.hash, r.Line), Error: r.Error})
 		}
 		list[i].Count++
 	}
@@ -217,45 +189,4 @@ func WriteResults(path string, failed bool, w io.Writer) error {
 		out.WriteByte('\n')
 	}
 	return out.Flush()
-}
-
-// notice is a task that has ended, for [Batch.Ended].
-type notice struct {
-	job     *Job
-	outcome Outcome
-}
-
-// mostUntold is how many results may wait for a slow [Batch.Ended] before no further task starts.
-const mostUntold = 64
-
-// announce has a task told of. The lock is held.
-func (b *Batch) announce(job *Job, o *Outcome) {
-	if b.Ended == nil || b.FailuresOnly && o.State == Done {
-		return
-	}
-	b.untold = append(b.untold, notice{job, *o})
-	b.changed.Broadcast()
-}
-
-// tell calls Ended for what was announced, in that order, until nothing more will be. It holds no lock then: who takes long over a result
-// must not hold up the tasks, a deadline or a cancellation.
-func (b *Batch) tell() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for {
-		for len(b.untold) == 0 {
-			if b.idle {
-				return
-			}
-			b.changed.Wait()
-		}
-		list := b.untold
-		b.untold = nil
-		b.changed.Broadcast()
-		b.mu.Unlock()
-		for i := range list {
-			b.Ended(list[i].job, &list[i].outcome)
-		}
-		b.mu.Lock()
-	}
 }

@@ -1,11 +1,12 @@
-package batch
+// Package level decides how many tasks run at a time.
+package level
 
 import "time"
 
-// level is how many tasks run at a time. One that finds itself begins low and grows with every answer until the service first asks for fewer
+// Level is how many tasks run at a time. One that finds itself begins low and grows with every answer until the service first asks for fewer
 // calls. It is then cut, and grows quickly back to what the service has taken before; beyond that it is tried now and then whether it takes
 // more, the less often the more often it did not.
-type level struct {
+type Level struct {
 	fixed   bool
 	lacks   bool // it was lowered because this machine could not start so many
 	value   float64
@@ -25,8 +26,8 @@ type window struct {
 	beyond      bool      // a task that began after that was answered: the service goes on
 }
 
-// filled says how much of a limit is left, until when.
-func (l *level) filled(left float64, resets time.Time) {
+// Filled says how much of a limit is left, until when.
+func (l *Level) Filled(left float64, resets time.Time) {
 	if l.window.resets.Sub(resets).Abs() > time.Minute {
 		l.window = window{first: left, left: left, resets: resets, ended: -1} // who tells it first has used its part before
 	}
@@ -55,16 +56,17 @@ const (
 	maxCaution = 16
 )
 
-func newLevel(jobs, most int) level {
+// New is a level of so many jobs or, if that is 0, one that finds itself, at most most.
+func New(jobs, most int) Level {
 	if jobs > 0 {
-		return level{fixed: true, value: float64(jobs), limit: jobs}
+		return Level{fixed: true, value: float64(jobs), limit: jobs}
 	}
 	most = max(most, 1)
-	return level{value: float64(min(firstLevel, most)), limit: most, caution: 1}
+	return Level{value: float64(min(firstLevel, most)), limit: most, caution: 1}
 }
 
-// now is how many tasks may run. As a limit fills there are fewer of them, so that they do not meet its end together.
-func (l *level) now() int {
+// Now is how many tasks may run. As a limit fills there are fewer of them, so that they do not meet its end together.
+func (l *Level) Now() int {
 	n := int(l.value)
 	if room, ok := l.window.room(); ok && !l.fixed {
 		n = min(n, room)
@@ -72,10 +74,14 @@ func (l *level) now() int {
 	return max(1, n)
 }
 
-func (l *level) most() int { return l.limit }
+// Most is the most that it can rise to.
+func (l *Level) Most() int { return l.limit }
 
-// answered says that a task has ended that began then.
-func (l *level) answered(began time.Time) {
+// Fixed reports whether the user has said how many.
+func (l *Level) Fixed() bool { return l.fixed }
+
+// Answered says that a task has ended that began then.
+func (l *Level) Answered(began time.Time) {
 	l.window.ended++
 	l.window.beyond = l.window.beyond || !l.window.full.IsZero() && began.After(l.window.full)
 	if l.fixed && !l.lacks || began.Before(l.cut) {
@@ -90,9 +96,9 @@ func (l *level) answered(began time.Time) {
 	}
 }
 
-// lacked says that a task could not be started for lack of files, processes or memory while so many were running. A fixed level is lowered too, and
+// Lacked says that a task could not be started for lack of files, processes or memory while so many were running. A fixed level is lowered too, and
 // grows back.
-func (l *level) lacked(running int) {
+func (l *Level) Lacked(running int) {
 	l.lacks, l.cut = true, time.Now()
 	if l.ceiling > 0 {
 		l.caution = min(l.caution*2, maxCaution)
@@ -102,9 +108,9 @@ func (l *level) lacked(running int) {
 	l.value = min(l.value, l.ceiling)
 }
 
-// throttled says that the service asked for fewer calls, of a task that began then, while so many were running. What began before the last
+// Throttled says that the service asked for fewer calls, of a task that began then, while so many were running. What began before the last
 // cut is a part of that one.
-func (l *level) throttled(began time.Time, running int) {
+func (l *Level) Throttled(began time.Time, running int) {
 	if l.fixed || began.Before(l.cut) {
 		return
 	}

@@ -1,4 +1,4 @@
-package batch
+package tasks
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-run/belay/internal/batch/marked"
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
@@ -18,6 +19,17 @@ import (
 
 // spoolSuffixes name the copy of tasks that can be read only once, beside the results. The second is for where the first is another file's.
 var spoolSuffixes = []string{".tasks", ".stdin"}
+
+// spoolMark is how a copy of tasks begins; those of earlier versions had nothing of the kind, and are read but not removed.
+const spoolMark = `{"belay":"spooled-tasks"}` + "\n"
+
+// SpoolFiles are where the copy may be that belongs to these results.
+func SpoolFiles(results string) (paths []string) {
+	for _, suffix := range spoolSuffixes {
+		paths = append(paths, results+suffix)
+	}
+	return paths
+}
 
 // A Spool is the copy of tasks that can be read only once. It takes the place of an earlier one when it is kept: another batch may be working on
 // that, and goes on with it after a kill.
@@ -62,7 +74,7 @@ func ReadSpool(ctx context.Context, stdin io.Reader, results string, terminal bo
 // is none.
 func earlierSpool(results string) string {
 	for _, suffix := range spoolSuffixes {
-		if isMarked(results+suffix, spoolMark) {
+		if marked.Is(results+suffix, spoolMark) {
 			return results + suffix
 		}
 	}
@@ -75,7 +87,7 @@ func earlierSpool(results string) string {
 // spoolPath is where a copy is kept without taking the place of a file that is not ours; empty if there is none.
 func spoolPath(results string) string {
 	for _, suffix := range spoolSuffixes {
-		if _, err := os.Lstat(results + suffix); errors.Is(err, os.ErrNotExist) || isMarked(results+suffix, spoolMark) {
+		if _, err := os.Lstat(results + suffix); errors.Is(err, os.ErrNotExist) || marked.Is(results+suffix, spoolMark) {
 			return results + suffix
 		}
 	}
@@ -98,7 +110,7 @@ func removeAbandoned(prefix string) {
 		if err != nil {
 			continue
 		}
-		if held, err := flock.Try(f, flock.Exclusive); held && err == nil && beginsWith(f, spoolMark) {
+		if held, err := flock.Try(f, flock.Exclusive); held && err == nil && marked.Begins(f, spoolMark) {
 			os.Remove(path)
 		}
 		f.Close()
@@ -140,10 +152,10 @@ func (s *Spool) Discard() {
 	}
 }
 
-// removeSpool removes the copy beside these results. It is called by the one that holds them.
-func removeSpool(results string) {
+// RemoveSpool removes the copy beside these results. It is called by the one that holds them.
+func RemoveSpool(results string) {
 	for _, suffix := range spoolSuffixes {
-		removeMarked(results+suffix, spoolMark)
+		marked.Remove(results+suffix, spoolMark)
 	}
 }
 

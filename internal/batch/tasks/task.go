@@ -1,10 +1,11 @@
-// Package batch runs many tasks, a few at a time, so that a night's work survives the night.
+// Package tasks reads what a batch is to do.
 //
-// A [Source] reads tasks one after the other, and can do so again. [Check] reads all of them once, before anything starts, and
-// keeps a few bytes of each: the [Plan]. A [Ledger] is the file of results, one line a task as it ends; beside it is a journal of what
-// is running, so that after a kill -9 the same command continues where it was. A [Batch] lets the tasks run: it decides
-// what is next, how many run at a time, and when to pause or stop. What it takes to run one task is the caller's [Batch.Do].
-package batch
+// A [Task] is a prompt, or what a command is filled with ([Template]). A [Source] reads tasks one after the other, and can do so again: [FileSource] is a file with
+// an object, a prompt or a row of a table on each line, or a directory with a file for each task. What is wrong in it is a [Mistake], with the line. Tasks that
+// can be read only once, as from stdin, are copied to a file beside the results first ([ReadSpool]).
+//
+// A task is known by what it says, its [Hash]: one that is changed is a new task, and one that its file gives no id gets one that is made of the hash.
+package tasks
 
 import (
 	"crypto/sha256"
@@ -73,8 +74,8 @@ func ParseHash(text string) (Hash, bool) {
 	return Hash(n), err == nil
 }
 
-// ownLine is the line of a task that its file gives no id, by which a person finds it; 0 if it has an id, or no line.
-func ownLine(id string, hash Hash, line int) int {
+// OwnLine is the line of a task that its file gives no id, by which a person finds it; 0 if it has an id, or no line.
+func OwnLine(id string, hash Hash, line int) int {
 	if rest, own := strings.CutPrefix(id, hash.String()[:12]); own && (rest == "" || rest[0] == '-') {
 		return line
 	}
@@ -126,9 +127,9 @@ func (t *Task) Hash() Hash {
 	return Hash(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// ownID is the id of a task that its file gives none: it stays the same when tasks are put before it. occurrence counts equal
+// OwnID is the id of a task that its file gives none: it stays the same when tasks are put before it. occurrence counts equal
 // tasks, from 1.
-func ownID(hash Hash, occurrence uint32) string {
+func OwnID(hash Hash, occurrence uint32) string {
 	id := hash.String()[:12]
 	if occurrence > 1 {
 		id += "-" + strconv.FormatUint(uint64(occurrence), 10)
