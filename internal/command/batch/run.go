@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/batch/fleet"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/detach"
@@ -31,8 +32,8 @@ import (
 )
 
 // run runs the batch, and says how it stands and what has become of it.
-func (r *taskRunner) run(b *batch.Batch, results string, argv batchCommand) error {
-	r.view = &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: argv, said: map[string]bool{}}
+func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) error {
+	r.view = &batchView{settings: r.settings, stderr: r.std.Err, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: line, said: map[string]bool{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
 	if err := setup.KeepAwake(r.settings, r.view.line); err != nil {
@@ -45,7 +46,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, argv batchCommand) erro
 		defer b.Book.Remove()
 	}
 	r.results, _ = filepath.Abs(results)
-	r.remember(s, results, argv)
+	r.remember(s, results, line)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
 	if command.OwnsProcess(r.ctx) != nil {
@@ -63,10 +64,10 @@ func (r *taskRunner) run(b *batch.Batch, results string, argv batchCommand) erro
 		b.Jobs = runtime.NumCPU() // a plain command is bound by the machine, and says nothing of a service
 	}
 	if r.options.fleet {
-		line, err := r.openFleet(b, cancel)
+		line, err := fleet.Open(ctx, r.caller(), b.Ledger.FleetBatch(), cancel)
 		if err == nil {
-			defer line.close()
-			err = r.useFleet(ctx, b, line)
+			defer line.Close()
+			err = line.Use(ctx, b, r.options.jobs)
 		}
 		if err != nil {
 			r.rows.Close()
@@ -185,6 +186,22 @@ func (r *taskRunner) killAll() {
 	for _, inv := range r.inside {
 		inv.Kill()
 	}
+}
+
+// gone is closed when the user wants to leave at once.
+func (r *taskRunner) gone() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leaving == nil {
+		r.leaving = make(chan struct{})
+	}
+	return r.leaving
+}
+
+// caller is what the line to a fleet asks of the batch.
+func (r *taskRunner) caller() fleet.Caller {
+	return fleet.Caller{Stderr: r.std.Err, DSN: r.options.dsn, Except: r.ownFiles(), OutputDir: r.options.outputDir, Task: r.fleetTask, Refused: refusedTask,
+		Say: r.view.line, Unsaved: r.view.unsaved, Gone: r.gone}
 }
 
 // do runs one task.

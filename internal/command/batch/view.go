@@ -3,12 +3,15 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/batch/fleet"
 	"github.com/belay-run/belay/internal/command"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -19,11 +22,12 @@ import (
 
 // batchView says on stderr how a batch stands and what has become of it.
 type batchView struct {
-	runner  *taskRunner
-	batch   *batch.Batch
-	screen  *term.Screen
-	results string
-	command batchCommand
+	settings *config.Settings
+	batch    *batch.Batch
+	screen   *term.Screen
+	stderr   io.Writer // the same, for tables
+	results  string
+	command  batchCommand
 
 	mu   sync.Mutex
 	told int // failures that were said one by one
@@ -35,7 +39,7 @@ const toldFailures = 20
 
 // begin says what is continued.
 func (v *batchView) begin() {
-	if warning := v.runner.settings.Warning(); warning != "" {
+	if warning := v.settings.Warning(); warning != "" {
 		v.say(warning)
 	}
 	counts, l := v.batch.Plan.Count(), v.batch.Ledger
@@ -60,7 +64,7 @@ const statusInterval = 2 * time.Second
 // follow shows how the batch stands, until stop is called.
 func (v *batchView) follow() (stop func()) {
 	show := func() {}
-	if !v.runner.settings.Quiet {
+	if !v.settings.Quiet {
 		show = v.screen.Status(func(columns int) string { return liveLine(v.batch.Progress(), columns) }, func() string { return batchLine{Progress: v.batch.Progress()}.String() })
 	}
 	tell := term.Every(statusInterval, func() { v.batch.Note(v.batch.Progress()) })
@@ -131,7 +135,7 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	case p.Failed > 0:
 		v.say("to run the failed tasks again: " + v.command.retrying())
 	}
-	if telemetry := v.runner.settings.Telemetry; p.Failed > 0 || telemetry {
+	if telemetry := v.settings.Telemetry; p.Failed > 0 || telemetry {
 		command.FoldAndSend(telemetry)
 	}
 	return command.Exit(code)
@@ -148,7 +152,7 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		if i, ok := errors.AsType[*belaytype.Interrupt](sum.Err); ok {
 			return 128 + i.Signal, "stopped by " + i.Name
 		}
-		if _, ok := errors.AsType[*fleetEnded](sum.Err); ok {
+		if _, ok := errors.AsType[*fleet.Ended](sum.Err); ok {
 			return engine.CodeFailed, "stopped by " + said
 		}
 		return command.CodeStopped, "stopped by " + said
@@ -184,15 +188,15 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 
 // table shows the failures by class, also those of earlier starts: --retry-failed repeats all of them.
 func (v *batchView) table() {
-	if v.runner.settings.Quiet {
+	if v.settings.Quiet {
 		return
 	}
-	failuresTable(v.runner.std.Err, v.batch.Failures())
+	failuresTable(v.stderr, v.batch.Failures())
 }
 
 // postponed says when the batch starts, and counts down to it.
 func (v *batchView) postponed(p engine.Postponed) (stop func()) {
-	if v.runner.settings.Quiet {
+	if v.settings.Quiet {
 		return func() {}
 	}
 	name := "the batch"
@@ -207,7 +211,7 @@ func (v *batchView) postponed(p engine.Postponed) (stop func()) {
 func (v *batchView) line(text string) { v.screen.Line("%s", text) }
 
 func (v *batchView) say(text string) {
-	if !v.runner.settings.Quiet {
+	if !v.settings.Quiet {
 		v.line(text)
 	}
 }

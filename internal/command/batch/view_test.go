@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/batch/fleet"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -45,7 +46,7 @@ func TestBatchView_UnfinishedIsNeverZero(t *testing.T) {
 	interrupted := &belaytype.Interrupt{Signal: 2, Name: "SIGINT"}
 	for reason := batch.NotStopped; reason <= last+1; reason++ { // the last one is a reason that is not known here
 		for state := range len(batch.Summary{}.Counts) {
-			for _, err := range []error{nil, errors.New("why"), interrupted, &fleetEnded{}} {
+			for _, err := range []error{nil, errors.New("why"), interrupted, &fleet.Ended{}} {
 				sum := batch.Summary{Stop: reason, Err: err}
 				sum.Counts[batch.Done] = 3
 				sum.Counts[state]++

@@ -136,12 +136,12 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if known == nil {
 		runner.Profile = setup.Guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
-	argv, err := newCommand(ctx, std, s, runner.Policy, args)
+	call, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
 	if s.DryRun {
-		return setup.FallbackHint(dryRun(ctx, std.Out, s, runner, argv))
+		return setup.FallbackHint(dryRun(ctx, std.Out, s, runner, call))
 	}
 	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(setup.NameOf(known), journal.Integration(setup.NameOf(known), filepath.Base(args[0])))
@@ -165,8 +165,8 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		runner.Schedule, runner.Postponed = later.Schedule(), view.postponed
 		detach.Of(ctx).Attend(runner)
 	}
-	view.watch(runner, argv)
-	instead.attach(runner, argv, view)
+	view.watch(runner, call)
+	instead.attach(runner, call, view)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)
@@ -187,7 +187,7 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		caught = command.CatchSignals(s.Any() || known != nil)
 	}
 	concealed := takeConcealed()
-	inv, err := runner.Prepare(ctx, *argv)
+	inv, err := runner.Prepare(ctx, *call)
 	if err == nil {
 		err = setup.KeepAwake(s, view.line)
 	}

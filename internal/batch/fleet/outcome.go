@@ -1,4 +1,4 @@
-package batch
+package fleet
 
 import (
 	"bytes"
@@ -29,12 +29,12 @@ type runResult struct {
 }
 
 // outcome is what a result means for its task.
-func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Result) batch.Outcome {
+func (l *Line) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Result) batch.Outcome {
 	o := batch.Outcome{State: batch.Done, Machine: r.Machine, Tries: r.Attempt, Stderr: r.Stderr}
 	var res runResult
-	f.mu.Lock()
-	text := f.texts.Take(r.ID)
-	f.mu.Unlock()
+	l.mu.Lock()
+	text := l.texts.Take(r.ID)
+	l.mu.Unlock()
 	head := r.Head()
 	if head != nil {
 		if err := json.Unmarshal(head, &res); err != nil {
@@ -65,7 +65,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 		o.State, o.Class, o.Error = batch.Failed, verdict.InvalidRequest, r.Error
 	case res.Success:
 		o.Stderr = ""
-	case res.ErrorType == verdict.LimitReached && (res.RetryAt != nil || f.isLimited(job.Task.ID)): // of a budget, or that of the batch
+	case res.ErrorType == verdict.LimitReached && (res.RetryAt != nil || l.isLimited(job.Task.ID)): // of a budget, or that of the batch
 		o.State, o.Spent = batch.Paused, true
 	case isKnown && (res.ErrorType == verdict.Auth || res.ErrorType == verdict.Billing):
 		o.State, o.Fatal, o.Error = batch.Waiting, true, fmt.Sprintf("on %s: %s", r.Machine, o.Error)
@@ -75,28 +75,28 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 		o.State = batch.Failed
 	}
 	if o.State != batch.Done && o.State != batch.Failed {
-		f.mu.Lock()
-		f.again[fleetID(job)] = true
-		f.mu.Unlock()
-		f.send(fleetpipe.Order{Taken: []int64{r.ID}})
+		l.mu.Lock()
+		l.again[nameOf(job)] = true
+		l.mu.Unlock()
+		l.pipe.send(fleetpipe.Order{Taken: []int64{r.ID}})
 		text.Close()
 		return o
 	}
-	f.mu.Lock()
-	f.ids[job.Task.ID] = r.ID
-	f.mu.Unlock()
-	switch dir := f.runner.options.outputDir; {
+	l.mu.Lock()
+	l.ids[job.Task.ID] = r.ID
+	l.mu.Unlock()
+	switch dir := l.caller.OutputDir; {
 	case head == nil:
 		o.Result = func(w io.Writer) error {
 			return json.NewEncoder(w).Encode(map[string]any{"success": false, "error": o.Error, "error_type": o.Class})
 		}
 		return o
 	case dir != "" && r.Text != nil:
-		if f.runner.view.unsaved(job, job.SaveOutput(dir, &o, text.Unquoted)); o.OutputFile != "" {
+		if l.caller.Unsaved(job, job.SaveOutput(dir, &o, text.Unquoted)); o.OutputFile != "" {
 			r.Text, r.Result = nil, head
 		}
 	case dir != "":
-		f.runner.view.unsaved(job, f.save(job, &o, r, &res, dir))
+		l.caller.Unsaved(job, l.save(job, &o, r, &res, dir))
 	}
 	o.Result = func(w io.Writer) error {
 		defer text.Close()
@@ -110,7 +110,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Re
 }
 
 // save writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
-func (f *fleetLine) save(job *batch.Job, o *batch.Outcome, r *fleetpipe.Result, res *runResult, dir string) error {
+func (l *Line) save(job *batch.Job, o *batch.Outcome, r *fleetpipe.Result, res *runResult, dir string) error {
 	var text string
 	if json.Unmarshal(res.Result, &text) != nil {
 		return nil // it has none
