@@ -17,9 +17,12 @@ import (
 
 // light are the commands that every belayd has. Those of record.go need the database.
 var light = map[string]request.Func{
-	belayd.Demo:     demo.Run,
-	belayd.MCP:      mcpurl.Run,
-	belayd.Rehearse: rehearse.Run,
+	belayd.Certify:      rehearse.Certify,
+	belayd.Demo:         demo.Run,
+	belayd.MCP:          mcpurl.Run,
+	belayd.Rehearse:     rehearse.Run,
+	belayd.RehearseInit: rehearse.Init,
+	belayd.RehearseTest: rehearse.Test,
 }
 
 // programs are what belayd is when it is started under another name.

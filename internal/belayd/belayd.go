@@ -54,8 +54,8 @@ type Args struct {
 	What string
 	// Example shows a command with one.
 	Example string
-	// Command says that the rest of the line is a command to run. Else there is at most one argument.
-	Command bool
+	// Command says that the rest of the line is a command to run, Several that there may be more than one argument. Else there is at most one.
+	Command, Several bool
 }
 
 // traceback has a failure of the Go runtime end the process by SIGABRT, and aborting says that belay has set it. belayd cannot do so itself in

@@ -19,6 +19,10 @@ func Find(name string) (c Command, ok bool) {
 	return Command{}, false
 }
 
+func sideBySide() Flag {
+	return Flag{Name: "jobs", Short: "j", Arg: "N", Help: "how many run side by side (default: two for each core)"}
+}
+
 // single are the commands that have none below them.
 func single() []Command {
 	return []Command{
@@ -60,6 +64,58 @@ All of it is in docs/rehearsal.md. The flags of belay run can be used too.`,
 				{Name: "result-file", Arg: "FILE", Help: "where belay run writes its result", Hidden: true},
 			},
 			Args: Args{What: "command", Example: "belay rehearse --script '429x2, 200' -- claude -p hi", Command: true},
+		},
+		{
+			Name:    RehearseTest,
+			Use:     "test [flags] [FILE|DIR…]",
+			Summary: "Test programs against services that fail on purpose",
+			Examples: `Run all scenarios of a directory:
+  belay rehearse test scenarios
+Write a report that CI systems read, four at a time:
+  belay rehearse test -j 4 --junit report.xml scenarios
+Turn a bad run of last night into a scenario:
+  belay rehearse test --record 0199a3f2 > scenarios/last-night.toml`,
+			Long: `A scenario is a file that says what the stand-ins do, which program is tried (a script, an SDK's, gh, an agent with or without belay), and what is expected
+of it: exit code, requests and waits, output, files, effects, cost, and that nothing is left running. Each has a service and a home of its own; nothing is spent.
+
+The exit code is 1 if a scenario is not as expected, and 2 if a file has a mistake, which is named with its line; then nothing is started. All that a scenario can say
+is in docs/testing.md. To begin: belay rehearse init`,
+			Flags: []Flag{
+				sideBySide(),
+				{Name: "junit", Arg: "FILE", Help: "write the report to FILE as JUnit does"},
+				{Name: "json", Help: "print an object for each scenario, one a line"},
+				{Name: "github", Help: "annotate and summarize for GitHub Actions (on by itself there)"},
+				{Name: "record", Arg: "RUN", Help: "print a scenario that plays what a run of the log met"},
+			},
+			Args: Args{What: "file", Example: "belay rehearse test scenarios", Several: true},
+		},
+		{
+			Name:    RehearseInit,
+			Use:     "init [DIR]",
+			Summary: "Write three scenarios to begin with",
+			Examples: `Write them to the directory scenarios:
+  belay rehearse init`,
+			Long: `Writes three commented scenarios for an agent that is installed, to DIR (default: scenarios). Files that are there are left as they are.`,
+			Args: Args{What: "directory", Example: "belay rehearse init scenarios"},
+		},
+		{
+			Name:    Certify,
+			Use:     "certify [flags] [AGENT…]",
+			Summary: "Try Belay's promises with the agents that are installed",
+			Examples: `Try all agents that are installed:
+  belay certify
+See in CI whether an update of claude has broken a promise:
+  belay certify --against certified.json claude`,
+			Long: `Runs 25 scenarios with each agent against stand-ins on loopback: limits of every kind, overloads, hangs, broken answers, keys, billing, resume, stop. Each is a promise of
+Belay's, and holds with this very version or not. Nothing is spent. What was seen is kept, by the version and the hash of the executable.
+
+The exit code is 1 if a promise does not hold; with --against, only if one does not that held in that report.`,
+			Flags: []Flag{
+				sideBySide(),
+				{Name: "json", Help: "print an object for each agent, one a line"},
+				{Name: "against", Arg: "FILE", Help: "a report of --json: fail only for promises that held there"},
+			},
+			Args: Args{What: "agent", Example: "belay certify claude", Several: true},
 		},
 		{
 			Name:    Demo,

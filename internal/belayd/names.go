@@ -3,8 +3,13 @@ package belayd
 // Names of commands that are asked for in a way of their own.
 const (
 	Rehearse = "rehearse"
-	Demo     = "demo"
-	UI       = "ui"
+	// RehearseTest and RehearseInit are below it.
+	RehearseTest = "rehearse test"
+	RehearseInit = "rehearse init"
+	// Certify is belay certify.
+	Certify = "certify"
+	Demo    = "demo"
+	UI      = "ui"
 	// MCP is belay mcp for a server over a network.
 	MCP = "mcp"
 	// Fold brings the record up to date. A failed run has it done, and does not wait.

@@ -8,7 +8,7 @@ import (
 )
 
 // described are commands that have a document of their own, which names their flags.
-var described = map[string]bool{belayd.Rehearse: true, belayd.UI: true, belayd.Fleet: true, "top": true}
+var described = map[string]bool{belayd.Rehearse: true, belayd.UI: true, belayd.Fleet: true, "top": true, belayd.Certify: true}
 
 // recordFlags is a table of the flags of the commands that belayd carries out; one row for all that have it with the same words.
 func recordFlags() string {

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -44,10 +45,10 @@ func Commands() (list []*cobra.Command) {
 			cmd = newRehearse(c)
 		case c.Parent:
 			cmd = &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: command.NoArgs, RunE: command.OnlyHelp} // only shows what is below it
-			parents[c.Name] = cmd
 		default:
 			cmd = newHandedOver(c)
 		}
+		parents[c.Name] = cmd
 		if at := strings.LastIndex(c.Name, " "); at > 0 {
 			parents[c.Name[:at]].AddCommand(cmd)
 		} else {
@@ -61,7 +62,11 @@ func Commands() (list []*cobra.Command) {
 func newHandedOver(c belayd.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: command.NoArgs}
 	if c.Args.What != "" {
-		cmd.Args = command.Needs(0, 1, c.Args.What, c.Args.Example)
+		most := 1
+		if c.Args.Several {
+			most = math.MaxInt
+		}
+		cmd.Args = command.Needs(0, most, c.Args.What, c.Args.Example)
 	}
 	if c.Args.What == "run" {
 		cmd.ValidArgsFunction = command.Complete(completePast)

@@ -19,7 +19,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/rehearse"
-	"github.com/belay-run/belay/internal/rehearse/rehearsal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -168,7 +167,7 @@ func (d *Demo) environ(api *rehearse.API, bin string) []string {
 	}
 	// The user's own settings must not change the demo.
 	ours := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BELAY_") })
-	return rehearsal.Environ(ours, over)
+	return rehearse.Over(ours, over)
 }
 
 // run shows a command of belay and runs it.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
@@ -64,26 +62,12 @@ func (r *Rehearsal) Perform(ctx context.Context) (*Report, error) {
 		over = append(over, "XDG_CONFIG_HOME="+dir)
 	}
 	begun := time.Now()
-	code, err := r.Start(ctx, append(args, r.Run...), Environ(os.Environ(), over))
+	code, err := r.Start(ctx, append(args, r.Run...), rehearse.Over(os.Environ(), over))
 	if err != nil {
 		return nil, message.Error(fmt.Sprintf("cannot start belay run: %v", err), err)
 	}
 	api.Close()
 	return &Report{script: r.Script, begun: begun, requests: api.Requests(), unused: api.Unused(), result: readResult(result), ExitCode: code}, nil
-}
-
-// Environ is this process's environment with the rehearsal's over it. Variables that are empty there are removed.
-func Environ(ours, over []string) []string {
-	name := func(kv string) string {
-		text, _, _ := strings.Cut(kv, "=")
-		return text
-	}
-	set := map[string]bool{}
-	for _, kv := range over {
-		set[name(kv)] = true
-	}
-	env := slices.DeleteFunc(slices.Clone(ours), func(kv string) bool { return set[name(kv)] })
-	return append(env, slices.DeleteFunc(slices.Clone(over), func(kv string) bool { return strings.HasSuffix(kv, "=") })...)
 }
 
 // userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: a rehearsal uses

@@ -53,7 +53,7 @@ func TestReport_NoResult(t *testing.T) {
 
 // What the rehearsal sets wins, once; what it empties is not there at all.
 func TestEnvironment(t *testing.T) {
-	got := Environ([]string{"A=1", "KEY=real", "TOKEN=real", "B=2"}, []string{"KEY=none", "TOKEN=", "C=3"})
+	got := rehearse.Over([]string{"A=1", "KEY=real", "TOKEN=real", "B=2"}, []string{"KEY=none", "TOKEN=", "C=3"})
 	if want := []string{"A=1", "B=2", "KEY=none", "C=3"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -179,13 +179,16 @@ func carriedOut(r rehearse.Request) bool {
 // Advice says what a robust client would have done, where the requests show that it did not; empty if they do not.
 func (seen *Seen) Advice() string {
 	for i, r := range seen.Requests {
+		if r.Method != "GET" && slices.ContainsFunc(seen.Requests[:i], func(before rehearse.Request) bool {
+			return strings.HasPrefix(before.Step, "lost") && r.Method == before.Method && r.Path == before.Path && r.Model == before.Model
+		}) {
+			return "after an answer that was lost, a robust client first looks whether the effect is there; belay run --verify-effect does that for gh"
+		}
 		if i == 0 {
 			continue
 		}
 		before := seen.Requests[i-1]
 		switch {
-		case strings.HasPrefix(before.Step, "lost") && r.Method == before.Method && r.Path == before.Path && r.Method != "GET":
-			return "after an answer that was lost, a robust client first looks whether the effect is there; belay run --verify-effect does that for gh"
 		case before.Status == 401 || before.Status == 403 && r.API != "github":
 			return "a robust client does not repeat a request that was refused for its key"
 		case before.RetryAfter > 0 && r.Gap < before.RetryAfter:

@@ -169,7 +169,10 @@ func (r Report) WriteJSON(w io.Writer) error {
 			j.Error = &text
 		}
 		if s := o.Seen; s != nil {
-			j.ExitCode, j.Class, j.Advice = &s.Exit, s.class(), s.Advice()
+			j.ExitCode, j.Class = &s.Exit, s.class()
+			if !o.Passed() {
+				j.Advice = s.Advice()
+			}
 			for _, q := range s.Requests {
 				j.Requests = append(j.Requests, requestJSON{q.At.Sub(s.Begun).Milliseconds(), q.Gap.Milliseconds(), q.Method, q.Path, q.Model, q.Step, q.Status})
 			}

@@ -1,0 +1,115 @@
+package rehearse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/belayd/request"
+	"github.com/belay-run/belay/internal/doctor"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/rehearse/certify"
+	"github.com/belay-run/belay/internal/rehearse/scenario"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// Certify is belay certify: which of Belay's promises hold with the agents that are installed. The exit code is 1 if a promise does not hold, or, with --against, if one is lost since that report.
+func Certify(ctx context.Context, r *request.Request) (int, error) {
+	agents, err := chosen(r.Rest)
+	if err != nil {
+		return 0, err
+	}
+	atATime, err := sideBySide(r)
+	if err != nil {
+		return 0, err
+	}
+	var before []*certify.Certificate
+	if path := r.Text("against"); path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return 0, &request.UsageError{Err: err}
+		}
+		defer f.Close()
+		if before, err = certify.Read(f); err != nil {
+			return 0, &request.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
+		}
+	}
+	code := 0
+	for _, d := range agents {
+		c, err := certifyOne(ctx, r, d, atATime)
+		if err != nil {
+			return 0, err
+		}
+		lost := c.Lost()
+		if r.Text("against") != "" {
+			lost = nil
+			if i := slices.IndexFunc(before, func(b *certify.Certificate) bool { return b.Agent == c.Agent }); i >= 0 {
+				lost = c.LostSince(before[i])
+			}
+			for _, name := range lost {
+				r.Say(fmt.Sprintf("%s: lost since that report: %s", d.Name, name))
+			}
+		}
+		if len(lost) > 0 {
+			code = 1
+		}
+	}
+	return code, nil
+}
+
+// chosen are the agents of those names; all that are installed where none is named.
+func chosen(names []string) ([]*agent.Descriptor, error) {
+	installed := installed()
+	if len(names) == 0 {
+		if len(installed) == 0 {
+			return nil, message.Error("no agent is installed that can be certified. See what is missing: belay doctor")
+		}
+		return installed, nil
+	}
+	var list []*agent.Descriptor
+	for _, name := range names {
+		i := slices.IndexFunc(installed, func(d *agent.Descriptor) bool { return d.Name == name })
+		if i < 0 {
+			return nil, &request.UsageError{Err: message.Error(fmt.Sprintf("%s is not an agent that is installed", name))}
+		}
+		list = append(list, installed[i])
+	}
+	return list, nil
+}
+
+// certifyOne tries the promises of an agent, shows what came of each, and keeps it.
+func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, atATime int) (*certify.Certificate, error) {
+	path, err := supervise.Look(d.Name, "")
+	if err != nil {
+		return nil, err
+	}
+	if !r.On("json") {
+		term.Printf(r.Out, "%s (%s)\n", d.Name, path)
+	}
+	version, err := doctor.Version(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := certify.Certify(ctx, host(r), d, path, version, atATime, func(o scenario.Outcome) {
+		if !r.On("json") {
+			o.WriteText(r.Out)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.On("json") {
+		err = term.JSONLines(r.Out, []*certify.Certificate{c})
+	} else {
+		err = term.Printf(r.Out, "%s %s: %d of %d promises hold\n", d.Name, c.Version, len(c.Promises)-len(c.Lost()), len(c.Promises))
+	}
+	if s, wrong := state.Open(""); wrong == nil {
+		err = errors.Join(err, c.Keep(s.Dir))
+	}
+	return c, err
+}

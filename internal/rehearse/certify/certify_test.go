@@ -1,0 +1,98 @@
+package certify_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/built"
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/rehearse/certify"
+	"github.com/belay-run/belay/internal/rehearse/scenario"
+	"github.com/belay-run/belay/internal/test/must"
+)
+
+// Of each agent there are 25 promises, all of which can be tried.
+func TestScenarios(t *testing.T) {
+	for _, d := range profile.All() {
+		if !d.IsAgent() {
+			continue
+		}
+		list, err := certify.Scenarios(d, "/usr/bin/"+d.Name)
+		must.OK(t, err)
+		if len(list) != 25 {
+			t.Errorf("%s: %d promises", d.Name, len(list))
+		}
+		for _, s := range list {
+			if err := s.Check(); err != nil {
+				t.Errorf("%s: %s: %v", d.Name, s.Name, err)
+			}
+		}
+	}
+}
+
+// The pinned versions keep all promises. make test tries five of claude.
+func TestCertify(t *testing.T) {
+	dir := t.TempDir()
+	must.OK(t, built.Into(dir, built.Belay))
+	belay := filepath.Join(dir, "belay")
+	for _, d := range profile.All() {
+		if !d.IsAgent() || d.Name != "claude" && !clitest.Full() {
+			continue
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			path := clitest.Find(t, d, clitest.Versions(d)[0])
+			list, err := certify.Scenarios(d, path)
+			must.OK(t, err)
+			if !clitest.Full() {
+				list = slices.DeleteFunc(list, func(s *scenario.Scenario) bool {
+					return !strings.Contains("An answer arrives, with what it has used; A rejected key ends the run with 78, after one request", s.Name)
+				})
+			}
+			scenario.Run(t.Context(), scenario.Host{Belay: belay, Environ: os.Environ()}, list, 2, func(o scenario.Outcome) {
+				if o.Passed() {
+					t.Logf("%s: %.1fs", o.Scenario.Name, o.Took.Seconds())
+					return
+				}
+				t.Errorf("%s: %v %v", o.Scenario.Name, o.Err, o.Failures)
+				if o.Seen != nil {
+					t.Logf("stdout %q\nstderr %q", o.Seen.Stdout, o.Seen.Stderr)
+				}
+			})
+		})
+	}
+}
+
+// A certificate is a file of the user's alone, and is not written through a link.
+func TestCertificate_Kept(t *testing.T) {
+	state, elsewhere := t.TempDir(), t.TempDir()
+	c := &certify.Certificate{Agent: "claude", Promises: []certify.Promise{{Name: "a", Kept: true}, {Name: "b"}}}
+	must.OK(t, c.Keep(state))
+	f, err := os.Open(filepath.Join(state, "certified", "claude.json"))
+	must.OK(t, err)
+	defer f.Close()
+	list, err := certify.Read(f)
+	if err != nil || len(list) != 1 || len(list[0].Lost()) != 1 {
+		t.Errorf("%v %v", list, err)
+	}
+	must.OK(t, os.RemoveAll(filepath.Join(state, "certified")))
+	must.OK(t, os.Symlink(elsewhere, filepath.Join(state, "certified")))
+	if err := c.Keep(state); err == nil {
+		t.Error("it was written through a link")
+	}
+	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
+}
+
+// Only what was kept before can be lost.
+func TestCertificate_LostSince(t *testing.T) {
+	before := &certify.Certificate{Promises: []certify.Promise{{Name: "a", Kept: true}, {Name: "b"}, {Name: "c", Kept: true}}}
+	now := &certify.Certificate{Promises: []certify.Promise{{Name: "a"}, {Name: "b"}, {Name: "c", Kept: true}, {Name: "d"}}}
+	if got := now.LostSince(before); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,112 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// steps are what a stand-in does for an attempt that ended in a class; %d is how many seconds were waited after it.
+var steps = map[verdict.Class]string{
+	verdict.RateLimit: "429(retry-after=%d)", verdict.UsageLimit: "usage-limit(resets=%ds)", verdict.Overloaded: "overloaded", verdict.ServerError: "500",
+	verdict.Network: "reset", verdict.Timeout: "hang", verdict.Stalled: "hang", verdict.BadOutput: "garbage", verdict.Auth: "401", verdict.Billing: "403",
+	verdict.InvalidRequest: "400", verdict.NotFound: "404", verdict.TooLarge: "413",
+}
+
+// FromRun is a scenario that plays what a run of belay met: classes, statuses and times, and nothing of its texts. The run's program has to be written in.
+func FromRun(run []journal.Entry, d *agent.Descriptor) string {
+	var script []string
+	for _, e := range run {
+		step, known := steps[e.ErrorType]
+		switch {
+		case e.Attempt == 0:
+			continue
+		case e.ErrorType == "":
+			step = "200"
+		case e.HTTPStatus >= 300 && !strings.Contains(step, "("):
+			step = strconv.Itoa(e.HTTPStatus)
+		case !known:
+			step = "500"
+		}
+		if strings.Contains(step, "%d") {
+			step = fmt.Sprintf(step, max(1, int(e.WaitTime)))
+		}
+		cause := step
+		if step == "200" {
+			cause = "500"
+		}
+		for range e.InnerRetries { // the CLI tried again by itself, for a cause that is not on record
+			script = append(script, cause)
+		}
+		script = append(script, step)
+	}
+	last := run[len(run)-1]
+	exit, class := last.ExitCode, string(last.ErrorType)
+	if last.BelayCode != nil {
+		exit = *last.BelayCode
+	}
+	if class == "" {
+		class = "ok"
+	}
+	return fmt.Sprintf("# What run %s met on %s.\nname = %s\nscript = %s\ncommand = %s\n\n[expect]\nexit = %d\nclass = %s\n", last.Invocation, last.Timestamp.Format("2 January 2006"),
+		quote("The bad day of "+last.Invocation), quote(strings.Join(script, ", ")), commandOf(d), exit, quote(class))
+}
+
+// commandOf is a command that asks an agent for something simple, through belay, as TOML has it.
+func commandOf(d *agent.Descriptor) string {
+	words := append([]string{"belay", "run", "--", d.Name}, d.Rehearsal.Ask...)
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// quote is a text as TOML has it: the texts here hold no control characters.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// Examples are scenarios to begin with, by the names of their files, for an agent.
+func Examples(d *agent.Descriptor) map[string]string {
+	command := commandOf(d)
+	return map[string]string{
+		"throttled.toml": `# Two throttles, then an answer. Run it with: belay rehearse test .
+name = "Throttles are waited for"
+script = "429(retry-after=1)x2, 200"
+# Put your own program here. The stand-ins' address and a key that opens nothing are in its environment.
+command = ` + command + `
+
+[expect]
+exit = 0
+requests = "at most 3"
+gap = "at least 1s"    # the shortest time between two requests: Retry-After is obeyed
+`,
+		"used-up.toml": `# The plan is used up for three hours. Is that told from an error? 75 is "try again later".
+name = "A plan that is used up is no error"
+script = "usage-limit(resets=3h)x*"
+command = ` + command + `
+
+[expect]
+exit = 75
+requests = 1
+`,
+		"broken.toml": `# An answer that breaks off, and one that never comes: nothing is lost, and nothing is left running.
+name = "Broken answers are asked for again"
+command = ` + command + `
+
+[expect]
+exit = 0
+running = 0
+time = "at most 1m"
+
+[vary.day]
+dropped = { script = "drop-mid, 200" }
+reset = { script = "reset, 200" }
+overloaded = { script = "overloaded, 200" }
+`,
+	}
+}
