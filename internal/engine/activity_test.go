@@ -39,7 +39,7 @@ func TestRunner_Follow(t *testing.T) {
 		pause := enginetest.Wait(100 * time.Millisecond)
 		script(r, steps(0,
 			enginetest.Line(used(10)), enginetest.Line(used(20)), enginetest.Line(used(30)), // at once, and then not again
-			pause, enginetest.Line(enginetest.Event{Tool: "Bash", Argument: "curl -H 'Authorization: Bearer abcdefgh12345678' x", Tools: 1}),
+			pause, enginetest.Line(enginetest.Event{Tools: 1, Use: enginetest.Use{Tool: "Bash", Argument: "curl -H 'Authorization: Bearer abcdefgh12345678' x"}}),
 			pause, enginetest.Line(enginetest.Event{}),
 			pause, enginetest.Line(enginetest.Event{Retry: verdict.Overloaded, Wait: 700 * time.Millisecond}),
 			pause, enginetest.Line(enginetest.Event{}), // it has tried

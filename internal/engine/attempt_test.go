@@ -147,11 +147,11 @@ func TestAttempt_LimitsOfAnAgent(t *testing.T) {
 		text    string
 	}{
 		"silent":                          {events: []enginetest.Event{{Answered: true}}, took: time.Minute, text: "produced no output for 60 s"},
-		"silent while a tool runs":        {events: []enginetest.Event{{Tool: "Bash", Tools: 1}}, took: 10 * time.Minute, text: "produced no output for 600 s"},
-		"silent as the caller will":       {stall: 5 * time.Second, events: []enginetest.Event{{Tool: "Bash", Tools: 1}}, took: 5 * time.Second, text: "produced no output for 5 s"},
+		"silent while a tool runs":        {events: []enginetest.Event{{Tools: 1, Use: enginetest.Use{Tool: "Bash"}}}, took: 10 * time.Minute, text: "produced no output for 600 s"},
+		"silent as the caller will":       {stall: 5 * time.Second, events: []enginetest.Event{{Tools: 1, Use: enginetest.Use{Tool: "Bash"}}}, took: 5 * time.Second, text: "produced no output for 5 s"},
 		"silent after its result":         {events: []enginetest.Event{{Text: "done", Done: true, Class: verdict.OK}}, took: 30 * time.Second, success: true},
 		"silent when it works on":         {events: []enginetest.Event{{Text: "done", Done: true, Class: verdict.OK}, {Answered: true}}, took: time.Minute, text: "produced no output for 60 s"},
-		"silent, and the tool has ended":  {events: []enginetest.Event{{Tool: "Bash", Tools: 1}, {Answered: true}}, took: time.Minute, text: "produced no output for 60 s"},
+		"silent, and the tool has ended":  {events: []enginetest.Event{{Tools: 1, Use: enginetest.Use{Tool: "Bash"}}, {Answered: true}}, took: time.Minute, text: "produced no output for 60 s"},
 		"silent, and nobody may mind it":  {stall: -1, events: []enginetest.Event{{Answered: true}}, took: time.Hour, success: true},
 		"silent before we know of it":     {events: []enginetest.Event{{}}, took: time.Minute, text: "produced no output for 60 s"},
 		"silent with a failed last word":  {events: []enginetest.Event{{Text: "no", Done: true, Class: verdict.Auth}}, took: 30 * time.Second, text: "claude"},

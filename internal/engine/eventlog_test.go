@@ -417,7 +417,7 @@ func TestEventLog_Conversation(t *testing.T) {
 			r := agentRunner(traits)
 			var out bytes.Buffer
 			var early string
-			hello, drop := enginetest.Event{Session: oneSession, Waiting: true}, enginetest.Event{Show: agent.Drop}
+			hello, drop := enginetest.Event{Session: oneSession, Talk: enginetest.Talk{Waiting: true}}, enginetest.Event{Show: agent.Drop}
 			script(r, steps(0, enginetest.Line(hello), enginetest.Line(drop), enginetest.Print("half"), enginetest.Do(func() { early = out.String() }), enginetest.Print(" a line\n")))
 			c := claude
 			c.Stdout = &out
@@ -431,7 +431,7 @@ func TestEventLog_Conversation(t *testing.T) {
 	t.Run("WaitsForItsCallerForEver", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := agentRunner(traits)
-			script(r, steps(0, enginetest.Wait(10*time.Hour), enginetest.Line(enginetest.Event{Text: "Yes?", Done: true, Waiting: true}), enginetest.Wait(10*time.Hour),
+			script(r, steps(0, enginetest.Wait(10*time.Hour), enginetest.Line(enginetest.Event{Text: "Yes?", Done: true, Talk: enginetest.Talk{Waiting: true}}), enginetest.Wait(10*time.Hour),
 				enginetest.Line(enginetest.Event{Answered: true}), enginetest.Hang()))
 			res, err := r.Run(t.Context(), claude)
 			// It stalls when it is its turn, and never before.
@@ -441,8 +441,8 @@ func TestEventLog_Conversation(t *testing.T) {
 		})
 	})
 	t.Run("StallsAfterAMessage", func(t *testing.T) {
-		idle, begun := enginetest.Line(enginetest.Event{Waiting: true}), enginetest.Line(enginetest.Event{Answered: true})
-		over := enginetest.Line(enginetest.Event{Text: "Yes.", Done: true, Waiting: true, TurnOver: true})
+		idle, begun := enginetest.Line(enginetest.Event{Talk: enginetest.Talk{Waiting: true}}), enginetest.Line(enginetest.Event{Answered: true})
+		over := enginetest.Line(enginetest.Event{Text: "Yes.", Done: true, Talk: enginetest.Talk{Waiting: true, TurnOver: true}})
 		asks := func(line []byte) bool { return string(line) == "ask" }
 		for name, tt := range map[string]struct {
 			said  []string // by the caller, one each hour

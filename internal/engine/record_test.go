@@ -313,11 +313,11 @@ func TestRecord_Progress(t *testing.T) {
 		script(r, steps(0,
 			enginetest.Line(enginetest.Event{Account: used(10, 0.1)}), look, // at once
 			pause(600), enginetest.Line(enginetest.Event{Account: used(20, 0.2)}), look, // not yet
-			pause(100), enginetest.Line(enginetest.Event{Tool: "Bash", Tools: 1}), look, // nor this
+			pause(100), enginetest.Line(enginetest.Event{Tools: 1, Use: enginetest.Use{Tool: "Bash"}}), look, // nor this
 			pause(400), look, // both
 			pause(1000), enginetest.Line(enginetest.Event{Retry: verdict.Overloaded, Wait: time.Second}), look,
 			pause(1000), enginetest.Line(enginetest.Event{Tools: 1, Account: enginetest.Account(agent.Account{})}), look,
-			pause(1000), enginetest.Line(enginetest.Event{Waiting: true}), look,
+			pause(1000), enginetest.Line(enginetest.Event{Talk: enginetest.Talk{Waiting: true}}), look,
 			pause(1000), enginetest.Line(enginetest.Event{Done: true, Account: used(30, 0.3)}), look,
 			enginetest.Line(enginetest.Event{Answered: true, Account: used(40, 0.4)}), // ends before it is written
 		))

@@ -18,10 +18,10 @@ import (
 // has no secret, no control characters and no end.
 func TestRunaway_Ended(t *testing.T) {
 	call := func(input string) enginetest.Step {
-		return enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Tool: "Bash", Input: input})
+		return enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Use: enginetest.Use{Tool: "Bash", Input: input}})
 	}
 	agents := func(n int) enginetest.Step {
-		return enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Agents: n})
+		return enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Use: enginetest.Use{Agents: n}})
 	}
 	const build = `{"command":"make"}`
 	done := enginetest.Line(enginetest.Event{Text: "Done.", Done: true, Class: verdict.OK})
@@ -40,14 +40,14 @@ func TestRunaway_Ended(t *testing.T) {
 	}{
 		"Once":         {attempts: []enginetest.Attempt{repeated, success}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 2, told: "you made the same tool call 3 times in a row: Bash make. Do not repeat it"},
 		"Twice":        {attempts: []enginetest.Attempt{repeated}, limits: engine.Ceilings{Repeats: 3}, class: verdict.Runaway, code: 75, n: 2, says: "claude made the same call 3 times in a row (limit 3) and was terminated: Bash make", told: "Try another way"},
-		"SideBySide":   {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Tool: "Bash", Input: build, Times: 3}), hang}}, success}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 2, told: "3 times in a row"},
+		"SideBySide":   {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{enginetest.Line(enginetest.Event{Session: oneSession, Answered: true, Text: "I try.", Use: enginetest.Use{Tool: "Bash", Input: build, Times: 3}}), hang}}, success}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 2, told: "3 times in a row"},
 		"NotYet":       {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), done}}}, limits: engine.Ceilings{Repeats: 3}, class: verdict.OK, n: 1},
 		"NoLimit":      {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), call(build), agents(9), done}}}, class: verdict.OK, n: 1},
 		"Agents":       {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{agents(3), agents(4), hang}}}, limits: engine.Ceilings{Agents: 3}, class: verdict.Runaway, code: 75, n: 2, says: "claude had 4 sub-agents at a time (limit 3) and was terminated", told: "at most 3 may"},
 		"OnRecord":     {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{agents(0), hang}}}, limits: engine.Ceilings{Agents: 3}, record: func() int { return 5 }, class: verdict.Runaway, code: 75, n: 2, says: "had 5 sub-agents", told: "5 sub-agents"},
 		"FewOnRecord":  {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{agents(0), enginetest.Wait(time.Minute), done}}}, limits: engine.Ceilings{Agents: 3}, record: func() int { return 3 }, class: verdict.OK, n: 1},
 		"Conversation": {attempts: []enginetest.Attempt{repeated}, limits: engine.Ceilings{Repeats: 3}, info: agent.Info{Once: true, Form: agent.Stream}, class: verdict.Runaway, code: 75, n: 1, says: "3 times in a row"},
-		"Turns": {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), enginetest.Line(enginetest.Event{TurnOver: true, Waiting: true}), call(build), done}}},
+		"Turns": {attempts: []enginetest.Attempt{{Steps: []enginetest.Step{call(build), call(build), enginetest.Line(enginetest.Event{Talk: enginetest.Talk{TurnOver: true, Waiting: true}}), call(build), done}}},
 			limits: engine.Ceilings{Repeats: 3}, info: agent.Info{Once: true, Form: agent.Stream}, class: verdict.OK, n: 1},
 		"Secret": {attempts: []enginetest.Attempt{{Steps: slices.Repeat([]enginetest.Step{call(`{"command":"curl -H 'Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789' \u001b[31m\n` + strings.Repeat("x ", 500) + `"}`)}, 4)}},
 			limits: engine.Ceilings{Repeats: 3}, class: verdict.Runaway, code: 75, n: 2, says: "terminated: Bash curl -H", told: "Bash curl"},

@@ -71,7 +71,7 @@ func TestShowsWork_Begun(t *testing.T) {
 					got = append(got, a.Tool+"|"+a.Argument())
 				}
 			}
-			script(r, steps(0, enginetest.Line(enginetest.Event{Tool: "exec", Argument: "curl -H 'Authorization: Bearer abcdefgh12345678' x", Said: "I look.", Tools: 1}),
+			script(r, steps(0, enginetest.Line(enginetest.Event{Tools: 1, Use: enginetest.Use{Tool: "exec", Argument: "curl -H 'Authorization: Bearer abcdefgh12345678' x", Said: "I look."}}),
 				enginetest.Line(enginetest.Event{Done: true})))
 			if _, err := r.Run(t.Context(), claude); err != nil {
 				t.Fatal(err)

@@ -213,7 +213,7 @@ func TestSpending_ResultIsKept(t *testing.T) {
 // A conversation is not cut off in its answer; it ends when its caller asks for more.
 func TestSpending_Conversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		list := append(modelCall(0.6, false), enginetest.Line(enginetest.Event{Text: "first answer", Done: true, Waiting: true}), enginetest.Wait(time.Minute))
+		list := append(modelCall(0.6, false), enginetest.Line(enginetest.Event{Text: "first answer", Done: true, Talk: enginetest.Talk{Waiting: true}}), enginetest.Wait(time.Minute))
 		list = append(list, enginetest.Line(enginetest.Event{Session: oneSession}), enginetest.Hang())
 		r, _ := costly(t, enginetest.Attempt{Steps: list})
 		r.Profile = &enginetest.Agent{Facts: agent.Info{Once: true}}

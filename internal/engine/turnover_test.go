@@ -26,7 +26,7 @@ func TestTurnOver(t *testing.T) {
 			return enginetest.Account(agent.Account{Session: oneSession, Requests: int(tokens / 10), Usage: verdict.Usage{InputTokens: tokens, CostUSD: &usd}})
 		}
 		turn := func(class verdict.Class, tokens int64, usd float64) enginetest.Step {
-			return enginetest.Line(enginetest.Event{TurnOver: true, Waiting: true, Class: class, Hint: 40 * time.Second, Account: used(tokens, usd)})
+			return enginetest.Line(enginetest.Event{Class: class, Hint: 40 * time.Second, Account: used(tokens, usd), Talk: enginetest.Talk{TurnOver: true, Waiting: true}})
 		}
 		begin := enginetest.Line(enginetest.Event{Session: oneSession})
 		load := func(to *gate.State) enginetest.Step {
@@ -100,7 +100,7 @@ func TestWholeStream_ConversationAtAHold(t *testing.T) {
 			r := agentRunner(agent.Info{Once: true, Gate: "claude:host", Form: agent.Stream})
 			r.WholeStream = whole
 			r.Shared.Update("claude:host", time.Now(), func(s gate.State) gate.State { return s.Held(time.Now(), time.Now().Add(time.Hour), "lunch") })
-			s := script(r, steps(0, enginetest.Line(enginetest.Event{Session: oneSession, Waiting: true})))
+			s := script(r, steps(0, enginetest.Line(enginetest.Event{Session: oneSession, Talk: enginetest.Talk{Waiting: true}})))
 			if r.Run(t.Context(), claude); len(s.Starts()) != want {
 				t.Errorf("whole stream %v: %d starts", whole, len(s.Starts()))
 			}

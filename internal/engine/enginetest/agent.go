@@ -104,15 +104,7 @@ type Event struct {
 	Text     string          `json:"text,omitempty"` // of the model: an answer
 	Answered bool            `json:"answered,omitempty"`
 	Tools    int             `json:"tools,omitempty"`
-	Tool     string          `json:"tool,omitempty"` // begins
-	Argument string          `json:"argument,omitempty"`
-	Input    string          `json:"input,omitempty"`  // of the tool, all of it
-	Times    int             `json:"times,omitempty"`  // that it is called, side by side; 0 means once
-	Agents   int             `json:"agents,omitempty"` // that work now
-	Said     string          `json:"said,omitempty"`   // before that
-	Done     bool            `json:"done,omitempty"`   // the result is there
-	Waiting  bool            `json:"waiting,omitempty"`
-	TurnOver bool            `json:"turn_over,omitempty"`
+	Done     bool            `json:"done,omitempty"`    // the result is there
 	Turn     *verdict.Usage  `json:"turn,omitempty"`    // a model call has ended
 	GoesOn   bool            `json:"goes_on,omitempty"` // the model will be asked again
 	Foreign  bool            `json:"foreign,omitempty"`
@@ -126,6 +118,25 @@ type Event struct {
 	Models   agent.ModelUse  `json:"models,omitzero"`
 	Quota    []quota.Window  `json:"quota,omitempty"`
 	Account  json.RawMessage `json:"account,omitempty"` // an agent.Account, in place of what is known
+
+	Use
+	Talk
+}
+
+// Use is what an event says of tools.
+type Use struct {
+	Tool     string `json:"tool,omitempty"` // begins
+	Argument string `json:"argument,omitempty"`
+	Input    string `json:"input,omitempty"`  // of the tool, all of it
+	Times    int    `json:"times,omitempty"`  // that it is called, side by side; 0 means once
+	Agents   int    `json:"agents,omitempty"` // that work now
+	Said     string `json:"said,omitempty"`   // before that
+}
+
+// Talk is what an event says of a conversation.
+type Talk struct {
+	Waiting  bool `json:"waiting,omitempty"`
+	TurnOver bool `json:"turn_over,omitempty"`
 }
 
 // Line prints an event.
