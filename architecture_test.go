@@ -104,7 +104,9 @@ var arrows = map[string][]string{
 	"internal/rehearse/certify":  {"internal/agent", "internal/atomicfile", "internal/rehearse/scenario", "internal/safefile"},
 	"internal/rehearse/scenario": {"internal/actions", "internal/agent", "internal/journal", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/rehearse", "internal/state", "internal/supervise", "internal/term", "verdict"},
 	"internal/alert":             {"internal/redact", "internal/sharedfile"},
-	"internal/record":            {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
+	"internal/record":            {"internal/alert", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/record/database", "internal/record/logfile", "internal/redact", "internal/safefile", "verdict"},
+	"internal/record/database":   {"internal/flock", "internal/message", "internal/safefile"},
+	"internal/record/logfile":    {"internal/atomicfile", "internal/safefile"},
 	"internal/telemetry/metrics": {"breaker", "internal/record", "internal/overview", "internal/state", "internal/supervise", "internal/version"},
 	"internal/when":              {"internal/message"},
 	"internal/top":               {"internal/journal", "internal/label", "internal/message", "internal/overview", "internal/price", "internal/printable", "internal/stdio", "internal/supervise", "internal/term", "verdict"},
@@ -126,7 +128,7 @@ var arrows = map[string][]string{
 
 	"internal/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
 	"internal/fleet/merge":     {"breaker", "gate", "internal/quota"},
-	"internal/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/record", "internal/fleet/merge", "internal/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise", "retry"},
+	"internal/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/record/logfile", "internal/fleet/merge", "internal/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise", "retry"},
 	"internal/fleet/fleettest": {"internal/fleet/store", "internal/test/must"},
 	"internal/fleet/files":     {"internal/fleetpipe", "internal/message", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/fleet/files", "internal/fleet/member", "internal/fleet/store", "internal/fleetpipe", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
@@ -137,13 +139,13 @@ var arrows = map[string][]string{
 
 	"cmd/belayd":                  {"internal/belayd", "internal/belayd/request", "internal/stdio"}, // and the commands that it links
 	"internal/belayd/request":     {"internal/belayd", "internal/message", "internal/stdio", "internal/term", "internal/version"},
-	"internal/command/question":   {"internal/atomicfile", "internal/belayd/request", "internal/command/table", "internal/fleet/logs", "internal/fleet/store", "internal/label", "internal/message", "internal/record", "internal/state", "internal/term", "internal/when", "verdict"},
+	"internal/command/question":   {"internal/atomicfile", "internal/belayd/request", "internal/command/table", "internal/fleet/logs", "internal/fleet/store", "internal/label", "internal/message", "internal/record", "internal/record/database", "internal/state", "internal/term", "internal/when", "verdict"},
 	"internal/command/table":      {"internal/agent/generic", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/term", "verdict"},
 	"internal/command/signals":    {"internal/stdio", "internal/supervise"},
 	"internal/rehearse/demo":      {"internal/message", "internal/printable", "internal/rehearse", "internal/rehearse/rehearsal", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
 	"internal/rehearse/rehearsal": {"internal/message", "internal/printable", "internal/profile", "internal/rehearse", "internal/state", "internal/term"},
 	"internal/alert/delivery":     {"internal/alert", "internal/config", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/redact", "internal/supervise", "internal/version"},
-	"internal/top/local":          {"internal/journal", "internal/message", "internal/overview", "internal/page/view", "internal/printable", "internal/record", "internal/spool", "internal/supervise", "internal/top"},
+	"internal/top/local":          {"internal/journal", "internal/message", "internal/overview", "internal/page/view", "internal/printable", "internal/record", "internal/record/database", "internal/spool", "internal/supervise", "internal/top"},
 	"internal/page/browser":       {"internal/safefile", "internal/supervise"},
 	"internal/fleet/logs":         {"internal/fleet/store", "internal/record"},
 	"internal/fleet/status":       {"gate", "internal/fleet/member", "internal/fleet/merge", "internal/fleet/store", "internal/message", "internal/overview", "internal/page/view", "internal/spool", "internal/supervise", "internal/term"},
@@ -198,7 +200,7 @@ var commandArrows = map[string][]string{
 	"cmd/belayd": {"internal/agent", "internal/agent/generic", "internal/alert/delivery", "internal/belayd", "internal/belayd/request", "internal/command/question", "internal/command/signals", "internal/command/table",
 		"internal/config", "internal/doctor", "internal/fleet/files", "internal/fleet/jobs", "internal/fleet/logs", "internal/fleet/member", "internal/fleet/status", "internal/fleet/store", "internal/journal", "internal/label",
 		"internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/page", "internal/page/browser", "internal/page/view", "internal/printable", "internal/profile",
-		"internal/record", "internal/redact", "internal/rehearse", "internal/rehearse/certify", "internal/rehearse/demo", "internal/rehearse/rehearsal", "internal/rehearse/scenario", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise",
+		"internal/record", "internal/record/database", "internal/redact", "internal/rehearse", "internal/rehearse/certify", "internal/rehearse/demo", "internal/rehearse/rehearsal", "internal/rehearse/scenario", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise",
 		"internal/telemetry", "internal/telemetry/metrics", "internal/term", "internal/top", "internal/top/local", "internal/version", "internal/when", "verdict"},
 }
 

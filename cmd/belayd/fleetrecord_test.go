@@ -24,6 +24,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/page/view"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -268,7 +269,7 @@ func TestFleet_FoldedAtOnce(t *testing.T) {
 				return
 			}
 			defer d.Close()
-			if _, err := d.Fold(t.Context()); err != nil && !record.Locked(err) {
+			if _, err := d.Fold(t.Context()); err != nil && !database.Locked(err) {
 				t.Error(err)
 			}
 		})

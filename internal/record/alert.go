@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/redact"
 )
 
@@ -20,13 +21,12 @@ type Alert struct {
 	Delivered   *time.Time `json:"delivered"` // to the command or webhook; null if to none, or not yet
 	Tries       int        `json:"tries"`
 	Trouble     string     `json:"trouble,omitempty"` // why it could not be delivered
-	// Name, Tags and Project come from the run whose failure has raised it.
-	Name    string            `json:"name,omitempty"`
-	Tags    map[string]string `json:"tags,omitempty"`
-	Project string            `json:"project,omitempty"`
-	Machine string            `json:"machine,omitempty"` // in the record of a fleet
+	Labels                 // of the run whose failure has raised it
 	Task
 }
+
+// Alerts are those that were raised, and how far they were delivered.
+type Alerts struct{ db *database.DB }
 
 const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(message, ''), coalesce(invocation, ''), delivered, tries,
 	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, ''), coalesce(machine, ''),
@@ -42,13 +42,13 @@ func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 	return a, err
 }
 
-// Alerts returns those that the filter lets through, oldest first. The filter's profile is the integration.
-func (d *DB) Alerts(ctx context.Context, f Filter) ([]Alert, error) {
+// List returns those that the filter lets through, oldest first. The filter's profile is the integration.
+func (l Alerts) List(ctx context.Context, f Filter) ([]Alert, error) {
 	w := &where{}
 	w.times("timestamp", f)
 	w.is("integration", f.Profile)
 	w.is("machine", f.Machine)
-	return newest(ctx, d, "SELECT "+alertColumns+" FROM alerts"+w.String()+" ORDER BY timestamp DESC, id DESC", w.args, f.Limit,
+	return database.Newest(ctx, l.db, "SELECT "+alertColumns+" FROM alerts"+w.String()+" ORDER BY timestamp DESC, id DESC", w.args, f.Limit,
 		func(r *sql.Rows) (Alert, error) { return scanAlert(r) })
 }
 
@@ -61,23 +61,23 @@ const (
 
 // SinkSince says since when alerts are delivered to that sink, which is known by its identity: since it was configured, as
 // of the first time that it is seen. An empty identity says that there is none.
-func (d *DB) SinkSince(ctx context.Context, identity string, configured time.Time) (since time.Time, err error) {
-	if d.readOnly {
+func (l Alerts) SinkSince(ctx context.Context, identity string, configured time.Time) (since time.Time, err error) {
+	if l.db.ReadOnly() {
 		return configured, nil
 	}
 	var seen string
 	var at int64
-	row := func(q querier) error {
+	row := func(q database.Querier) error {
 		err := q.QueryRowContext(ctx, "SELECT identity, since FROM sink").Scan(&seen, &at)
 		if err == sql.ErrNoRows {
 			return nil
 		}
 		return err
 	}
-	if err := row(d.sql); err != nil || seen == identity {
+	if err := row(l.db.SQL); err != nil || seen == identity {
 		return moment(at), err
 	}
-	err = d.write(ctx, func(conn *sql.Conn) error {
+	err = l.db.Write(ctx, func(conn *sql.Conn) error {
 		if err := row(conn); err != nil || seen == identity { // another may have been faster
 			return err
 		}
@@ -89,16 +89,16 @@ func (d *DB) SinkSince(ctx context.Context, identity string, configured time.Tim
 	return moment(at), err
 }
 
-// ClaimAlert claims an alert that was raised since then and is to be delivered, so that no other process delivers it; false
+// Claim claims an alert that was raised since then and is to be delivered, so that no other process delivers it; false
 // if there is none. The claim of a process that was killed ends after two minutes, and the next process to fold retries.
-func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok bool, err error) {
-	if d.readOnly {
+func (l Alerts) Claim(ctx context.Context, now, since time.Time) (a Alert, ok bool, err error) {
+	if l.db.ReadOnly() {
 		return a, false, nil
 	}
 	if oldest := now.Add(-maxAge); since.Before(oldest) {
 		since = oldest
 	}
-	row := d.sql.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
+	row := l.db.SQL.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
 		AND tries < ? AND timestamp >= ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
 		now.Add(claimedFor).UnixMilli(), maxTries, since.UnixMilli(), now.UnixMilli())
 	if a, err = scanAlert(row); err == sql.ErrNoRows {
@@ -108,12 +108,12 @@ func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok 
 }
 
 // Delivered records how a delivery went. An alert whose delivery failed can be claimed again after a while.
-func (d *DB) Delivered(ctx context.Context, a Alert, now time.Time, trouble error) error {
+func (l Alerts) Delivered(ctx context.Context, a Alert, now time.Time, trouble error) error {
 	if trouble == nil {
-		_, err := d.sql.ExecContext(ctx, "UPDATE alerts SET delivered = ?, trouble = NULL WHERE id = ?", now.UnixMilli(), a.ID)
+		_, err := l.db.SQL.ExecContext(ctx, "UPDATE alerts SET delivered = ?, trouble = NULL WHERE id = ?", now.UnixMilli(), a.ID)
 		return err
 	}
 	pause := time.Second << min(a.Tries, 6)
-	_, err := d.sql.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), redact.Text(trouble.Error()), a.ID)
+	_, err := l.db.SQL.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), redact.Text(trouble.Error()), a.ID)
 	return err
 }

@@ -46,7 +46,7 @@ func TestChecks(t *testing.T) {
 		old.expect(fresh.query("SELECT * FROM "+table), "SELECT * FROM "+table)
 	}
 
-	attempts, err := d.Attempts(ctx, record.Filter{})
+	attempts, err := d.Runs.Attempts(ctx, record.Filter{})
 	must.OK(t, err)
 	if len(attempts) != 1+len(lines) || attempts[0].Check != nil {
 		t.Fatalf("%+v", attempts)
@@ -58,7 +58,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, by := range []record.Group{record.ByDay, record.ByName} {
 		for _, f := range []record.Filter{{}, {Since: t0.Add(time.Second)}} { // of sums, and of rows
-			_, total, err := d.Stats(ctx, f, by, time.UTC)
+			_, total, err := d.Stats.Groups(ctx, f, by, time.UTC)
 			if err != nil || total.DoneFirst != 1 || total.DoneLater != 1 || total.NotDone != 1 || total.Refused != 0 || total.PeakMemory != 2<<30 {
 				t.Errorf("%s since %s: %+v, %v", by, f.Since, total, err)
 			}

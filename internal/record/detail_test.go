@@ -35,7 +35,7 @@ func TestRecord_KeepsWhatALineTells(t *testing.T) {
 	first.Timestamp = journal.Time{Time: want.Timestamp.Add(-time.Second)}
 	w.append(first, want)
 	d, _ := w.fold()
-	list, err := d.Attempts(ctx, record.Filter{})
+	list, err := d.Runs.Attempts(ctx, record.Filter{})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -47,7 +47,7 @@ func TestRecord_KeepsWhatALineTells(t *testing.T) {
 		got.Inner != 3 || *got.BelayCode != 75 || got.ExitCode != 1 || got.Session != "s1" {
 		t.Errorf("%+v", got)
 	}
-	runs, err := d.Invocations(ctx, record.Filter{})
+	runs, err := d.Runs.Invocations(ctx, record.Filter{})
 	if err != nil || len(runs) != 1 || *runs[0].BelayCode != 75 || runs[0].ExitCode != 1 || runs[0].Inner != 4 || runs[0].Parent != want.Parent || runs[0].Trace != want.Traceparent {
 		t.Errorf("%+v, %v", runs, err)
 	}
@@ -78,8 +78,8 @@ func TestRecord_UnknownCosts(t *testing.T) {
 	if _, err := d.Fold(ctx); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := d.Invocations(ctx, record.Filter{})
-	sessions, err2 := d.Sessions(ctx, record.Filter{}, "")
+	runs, err := d.Runs.Invocations(ctx, record.Filter{})
+	sessions, err2 := d.Sessions.List(ctx, record.Filter{}, "")
 	if err != nil || err2 != nil || len(runs) != 4 || len(sessions) != 4 {
 		t.Fatalf("%v, %v, %d, %d", err, err2, len(runs), len(sessions))
 	}
@@ -90,12 +90,12 @@ func TestRecord_UnknownCosts(t *testing.T) {
 			}
 		}
 	}
-	_, total, err := d.Stats(ctx, record.Filter{}, record.ByProfile, time.UTC)
+	_, total, err := d.Stats.Groups(ctx, record.Filter{}, record.ByProfile, time.UTC)
 	if got, _ := json.Marshal(total.Usage.Rounded().CostUSD); err != nil || string(got) != "0.004" || total.UnknownCosts != 2 || total.UnknownUsage != 1 {
 		t.Errorf("%s, %+v, %v", got, total, err)
 	}
 	// The same from the rows, where a time cuts a quarter of an hour.
-	_, part, err := d.Stats(ctx, record.Filter{Since: t0.Add(time.Second), Until: t0.Add(14 * time.Minute)}, record.ByProfile, time.UTC)
+	_, part, err := d.Stats.Groups(ctx, record.Filter{Since: t0.Add(time.Second), Until: t0.Add(14 * time.Minute)}, record.ByProfile, time.UTC)
 	if err != nil || part.UnknownCosts != 2 || part.UnknownUsage != 1 || *part.Usage.Rounded().CostUSD != 0.004 {
 		t.Errorf("%+v, %v", part, err)
 	}
@@ -135,7 +135,7 @@ func TestSessions_Abandoned(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list, err := d.Sessions(ctx, record.Filter{}, "")
+		list, err := d.Sessions.List(ctx, record.Filter{}, "")
 		must.OK(t, err)
 		var got []string
 		for _, s := range list {

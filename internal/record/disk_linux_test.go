@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -38,10 +39,10 @@ func TestFold_FullDisk(t *testing.T) {
 		_, err = f.Write(make([]byte, 4096))
 	}
 	f.Close()
-	if _, err := d.Fold(ctx); !record.Full(err) {
+	if _, err := d.Fold(ctx); !database.Full(err) {
 		t.Errorf("said %v", err)
 	}
-	if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 100 {
+	if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 100 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 	d.Close()
@@ -61,7 +62,7 @@ func TestOpen_FullDisk(t *testing.T) {
 		}
 	}
 	d, sum := w.fold()
-	if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 20 || sum.Lines != 20 {
+	if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 20 || sum.Lines != 20 {
 		t.Errorf("%d runs of %+v, %v", len(list), sum, err)
 	}
 }
@@ -81,7 +82,7 @@ func TestOpen_ReadOnly(t *testing.T) {
 		w.append(runs(10, 12)...)
 		remount(t, w, syscall.MS_RDONLY)
 		d, _ = w.fold()
-		if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 10 {
+		if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 10 {
 			t.Errorf("%d runs, %v", len(list), err)
 		}
 		if len(d.Said) != 1 || !strings.Contains(d.Said[0], "What was logged since") {
@@ -96,7 +97,7 @@ func TestOpen_ReadOnly(t *testing.T) {
 		w.append(runs(0, 10)...)
 		remount(t, w, syscall.MS_RDONLY)
 		d, _ := w.fold()
-		if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 10 {
+		if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 10 {
 			t.Errorf("%d runs, %v", len(list), err)
 		}
 	})
@@ -118,7 +119,7 @@ func TestOpen_ReadOnly(t *testing.T) {
 		}
 		remount(t, copied, syscall.MS_RDONLY)
 		d, _ = copied.fold()
-		if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 12 {
+		if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 12 {
 			t.Errorf("%d runs, %v", len(list), err)
 		}
 	})

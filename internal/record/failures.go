@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
@@ -178,9 +177,6 @@ func alertRow(l *line) []any {
 		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine), null(l.Batch), null(l.Task), null(int64(l.Line))}
 }
 
-// handled says that a line is about an error that a program has met and handled itself.
-func handled(e *journal.Entry) bool { return e.Kind == journal.Audit && e.Event == journal.Failure }
-
 // insertHandled makes an audit row and an event of an error that a program has handled, and reports whether it is new. The error of
 // a run has both already, and its audit row gets the context.
 func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, err error) {
@@ -218,14 +214,4 @@ func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, er
 			null(c.Message), c.IsRetryable, c.Category, c.Severity, null(string(detail.Context)), source, null(l.machine)}, nil
 	})
 	return n == 1, err
-}
-
-// inOrder puts attempts and handled errors back into the order of the log: what a session's last line says holds.
-func inOrder(attempts, handled []line) []line {
-	if len(handled) == 0 {
-		return attempts
-	}
-	all := slices.Concat(attempts, handled)
-	slices.SortStableFunc(all, func(a, b line) int { return a.place - b.place })
-	return all
 }

@@ -21,29 +21,40 @@ type Figures struct {
 	WaitMS      int64         `json:"wait_ms"`
 	ResponseMS  int64         `json:"response_ms"`
 	Usage       verdict.Usage `json:"usage"` // the cost is what is known of that of the attempts
-	// UnknownCosts is how many attempts have a cost that is not known, or not all of it, UnknownUsage how many have used more
-	// than they have reported, and EstimatedCosts how many have an estimated cost.
-	UnknownCosts   int64 `json:"unknown_costs"`
-	UnknownUsage   int64 `json:"unknown_usage"`
-	EstimatedCosts int64 `json:"estimated_costs"`
-	// DoneFirst is how many runs have passed their check without feedback from it, DoneLater how many with feedback, and NotDone how many ended because they did not
-	// pass it. A run that had nothing to do is none of them.
-	DoneFirst int64 `json:"done_first"`
-	DoneLater int64 `json:"done_later"`
-	NotDone   int64 `json:"not_done"`
+	Unknown
+	Checked
 	// PeakMemory is the most memory that an attempt was seen to have, in bytes.
 	PeakMemory int64 `json:"peak_memory_bytes"`
 
 	// Of what follows only some sums are kept.
 
-	NoCosts      int64   `json:"-"` // attempts of whose cost nothing is known
-	InnerRetries int64   `json:"-"`
-	InnerWaitMS  int64   `json:"-"` // of WaitMS, what the commands have waited by themselves
-	GateWaitMS   int64   `json:"-"` // of WaitMS, what was waited at gates
-	TookMS       int64   `json:"-"` // by the runs that have ended, waits included
-	Lost         float64 `json:"-"` // what is known of the cost of attempts that failed; what a session goes on from is not lost
+	Waits   `json:"-"`
+	NoCosts int64   `json:"-"` // attempts of whose cost nothing is known
+	Lost    float64 `json:"-"` // what is known of the cost of attempts that failed; what a session goes on from is not lost
 
 	sizes, firstTokens int64 // of the tables that only count
+}
+
+// Unknown is how much of the usage and the costs is not known for sure.
+type Unknown struct {
+	UnknownCosts   int64 `json:"unknown_costs"`   // attempts with a cost that is not known, or not all of it
+	UnknownUsage   int64 `json:"unknown_usage"`   // attempts that have used more than they have reported
+	EstimatedCosts int64 `json:"estimated_costs"` // attempts with an estimated cost
+}
+
+// Checked is how many runs were done, or not, by what their check says. A run that had nothing to do is none of them.
+type Checked struct {
+	DoneFirst int64 `json:"done_first"` // without feedback from it
+	DoneLater int64 `json:"done_later"` // with feedback
+	NotDone   int64 `json:"not_done"`   // ended because they did not pass it
+}
+
+// Waits is what the commands have waited by themselves, and what was waited for them.
+type Waits struct {
+	InnerRetries int64
+	InnerWaitMS  int64 // of the whole wait, what the commands have waited by themselves
+	GateWaitMS   int64 // of the whole wait, what was waited at gates
+	TookMS       int64 // by the runs that have ended, waits included
 }
 
 // Figure is one of the figures: where it is kept, how it is added up, and how belay stats shows it.
@@ -331,17 +342,28 @@ func (f Figures) Cost() float64 {
 	return *f.Usage.CostUSD
 }
 
-// withFigures are migrations that add the columns of figures first.
-func withFigures(texts ...string) []string {
-	for i := range figures {
-		for f := &figures[i]; len(texts) < f.since; {
-			texts = append(texts, "")
-		}
-		for _, t := range tables {
-			if f := &figures[i]; f.since > t.since && f.in&t.places != 0 {
-				texts[f.since-1] = adding(t.name, f.column+" INTEGER NOT NULL DEFAULT 0") + texts[f.since-1]
-			}
-		}
+// The upper bounds of buckets, as OpenTelemetry's conventions for generative AI advise them. What is above the last one has a
+// bucket of its own.
+var (
+	// TokenBounds are the bounds of the tokens of an attempt.
+	TokenBounds = [...]float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	// DurationBounds are the bounds of the duration of a run, in seconds.
+	DurationBounds = [...]float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+)
+
+// Buckets count values by size: the i-th those above bound i-1 and up to bound i.
+type Buckets [len(TokenBounds) + 1]int64
+
+// Total is how many values there are.
+func (b *Buckets) Total() (n int64) {
+	for _, count := range b {
+		n += count
 	}
-	return texts
+	return n
+}
+
+// bucketIn is the bucket of a value.
+func bucketIn(bounds *[len(TokenBounds)]float64, value float64) int {
+	i, _ := slices.BinarySearch(bounds[:], value)
+	return i
 }

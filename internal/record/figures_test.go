@@ -25,7 +25,7 @@ func TestFigures_New(t *testing.T) {
 	}
 	for _, by := range []record.Group{record.ByDay, record.ByName} {
 		for _, f := range []record.Filter{{}, {Since: t0.Add(time.Second)}} {
-			if _, total, err := d.Stats(ctx, f, by, time.UTC); err != nil || total.InnerRetries != 5 {
+			if _, total, err := d.Stats.Groups(ctx, f, by, time.UTC); err != nil || total.InnerRetries != 5 {
 				t.Errorf("%s since %s: %d, %v", by, f.Since, total.InnerRetries, err)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/record/database"
+	"github.com/belay-run/belay/internal/record/logfile"
 )
 
 // FleetName is the file of the record of a fleet, in the state directory of each machine that has asked for it.
@@ -46,43 +48,32 @@ type FeedLine struct {
 // feedPlace is the row of logs that says which fleet the record is of, and when it was brought up to date.
 const feedPlace = "fleet"
 
-// OpenFleet opens the record of a fleet in a state directory. Without a feed it is what it was when it was last brought up to date.
-func OpenFleet(dir string, feed Feed) (*DB, error) {
-	return openRecord(&DB{dir: dir, name: FleetName, feed: feed})
+// fleetFold brings the record of a fleet up to date.
+type fleetFold struct {
+	db   *database.DB
+	feed Feed
 }
 
-// OfFleet reports whether it is the record of a fleet.
-func (d *DB) OfFleet() bool { return d.name == FleetName }
-
-// Updated is when the record of a fleet was last brought up to date; zero if it never was.
-func (d *DB) Updated(ctx context.Context) time.Time {
-	var at int64
-	if d.sql.QueryRowContext(ctx, "SELECT folded FROM logs WHERE identity = ?", feedPlace).Scan(&at) != nil {
-		return time.Time{}
-	}
-	return moment(at)
-}
-
-// foldFeed folds what the machines of a fleet have logged beyond the places where they were left.
-func (d *DB) foldFeed(ctx context.Context) (sum Folded, err error) {
-	if err := d.belongs(ctx); err != nil {
+// run folds what the machines of a fleet have logged beyond the places where they were left.
+func (f *fleetFold) run(ctx context.Context) (sum Folded, err error) {
+	if err := f.belongs(ctx); err != nil {
 		return sum, err
 	}
-	files, err := d.feed.Files(ctx)
+	files, err := f.feed.Files(ctx)
 	if err != nil {
 		return sum, err
 	}
 	for { // as far as they reached now
-		behind, places, err := d.behind(ctx, files)
+		behind, places, err := f.behind(ctx, files)
 		if err != nil {
 			return sum, err
 		}
 		if len(behind) == 0 {
-			return sum, d.foldedFeed(ctx)
+			return sum, f.finish(ctx)
 		}
 		for len(behind) > 0 {
 			n := batchOf(behind)
-			if err := d.foldFiles(ctx, behind[:n], places[:n], &sum); err != nil {
+			if err := f.foldFiles(ctx, behind[:n], places[:n], &sum); err != nil {
 				return sum, err
 			}
 			behind, places = behind[n:], places[n:]
@@ -91,17 +82,17 @@ func (d *DB) foldFeed(ctx context.Context) (sum Folded, err error) {
 }
 
 // behind are the files that have more lines than were folded, and how far these were.
-func (d *DB) behind(ctx context.Context, files []FeedFile) (list []FeedFile, places []place, err error) {
-	for _, f := range files {
-		at, err := placeOf(ctx, d.sql, f.key())
+func (f *fleetFold) behind(ctx context.Context, files []FeedFile) (list []FeedFile, places []place, err error) {
+	for _, file := range files {
+		at, err := placeOf(ctx, f.db.SQL, file.key())
 		if err != nil {
 			return nil, nil, err
 		}
-		if at.tail == f.tail() {
-			f.From = at.position // else it was changed by hand: what is known already is passed over
+		if at.tail == file.tail() {
+			file.From = at.position // else it was changed by hand: what is known already is passed over
 		}
-		if f.From < f.To {
-			list, places = append(list, f), append(places, at)
+		if file.From < file.To {
+			list, places = append(list, file), append(places, at)
 		}
 	}
 	return list, places, nil
@@ -114,7 +105,7 @@ func (f *FeedFile) tail() string { return fmt.Sprint(f.Edition) }
 func batchOf(files []FeedFile) int {
 	size := int64(0)
 	for i, f := range files {
-		if size += f.To - f.From; size > pieceSize && i > 0 {
+		if size += f.To - f.From; size > logfile.PieceSize && i > 0 {
 			return i
 		}
 	}
@@ -122,8 +113,8 @@ func batchOf(files []FeedFile) int {
 }
 
 // foldFiles folds the next lines of files, in one transaction.
-func (d *DB) foldFiles(ctx context.Context, files []FeedFile, places []place, sum *Folded) error {
-	read, err := d.feed.Lines(ctx, files)
+func (f *fleetFold) foldFiles(ctx context.Context, files []FeedFile, places []place, sum *Folded) error {
+	read, err := f.feed.Lines(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -131,7 +122,7 @@ func (d *DB) foldFiles(ctx context.Context, files []FeedFile, places []place, su
 	var all []line
 	for i, r := range read {
 		p := &pieces[i]
-		p.from, p.to = files[i].From, r.To
+		p.to = r.To
 		for _, l := range r.Lines {
 			before := len(p.lines)
 			p.add(l.Text, files[i].Machine)
@@ -142,18 +133,18 @@ func (d *DB) foldFiles(ctx context.Context, files []FeedFile, places []place, su
 		all = append(all, p.lines...)
 		sum.Torn += p.torn
 	}
-	err = d.write(ctx, func(conn *sql.Conn) error {
-		for i, f := range files {
-			if now, err := placeOf(ctx, conn, f.key()); err != nil || now != places[i] {
+	err = f.db.Write(ctx, func(conn *sql.Conn) error {
+		for i, file := range files {
+			if now, err := placeOf(ctx, conn, file.key()); err != nil || now != places[i] {
 				return errors.Join(err, errMoved)
 			}
-			if err := movePlace(ctx, conn, f.key(), f.Machine, f.tail(), pieces[i]); err != nil {
+			if err := movePlace(ctx, conn, file.key(), file.Machine, file.tail(), pieces[i]); err != nil {
 				return err
 			}
 		}
-		return d.apply(ctx, conn, all)
+		return apply(ctx, conn, f.db.Dir, all)
 	})
-	if errors.Is(err, errMoved) && ctx.Err() == nil && code(err) == 0 {
+	if errors.Is(err, errMoved) && ctx.Err() == nil && database.Code(err) == 0 {
 		return nil // another process has folded them, and what it has left is found by the next look
 	}
 	if err == nil {
@@ -173,13 +164,13 @@ func (l *line) onFleetTime(ahead time.Duration) {
 }
 
 // belongs forgets everything if it is of another fleet.
-func (d *DB) belongs(ctx context.Context) error {
+func (f *fleetFold) belongs(ctx context.Context) error {
 	var id string
-	err := d.sql.QueryRowContext(ctx, "SELECT name FROM logs WHERE identity = ?", feedPlace).Scan(&id)
-	if err == nil && id == d.feed.ID() || err != nil && !errors.Is(err, sql.ErrNoRows) {
+	err := f.db.SQL.QueryRowContext(ctx, "SELECT name FROM logs WHERE identity = ?", feedPlace).Scan(&id)
+	if err == nil && id == f.feed.ID() || err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return d.write(ctx, func(conn *sql.Conn) error {
+	return f.db.Write(ctx, func(conn *sql.Conn) error {
 		tables, err := conn.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
 		if err != nil {
 			return err
@@ -200,21 +191,21 @@ func (d *DB) belongs(ctx context.Context) error {
 				return err
 			}
 		}
-		return movePlace(ctx, conn, feedPlace, d.feed.ID(), "", piece{})
+		return movePlace(ctx, conn, feedPlace, f.feed.ID(), "", piece{})
 	})
 }
 
-// foldedFeed puts on record that everything was folded, and removes what the fleet does not keep either.
-func (d *DB) foldedFeed(ctx context.Context) error {
-	keep := d.feed.Keep()
+// finish puts on record that everything was folded, and removes what the fleet does not keep either.
+func (f *fleetFold) finish(ctx context.Context) error {
+	keep := f.feed.Keep()
 	var oldest sql.NullInt64
-	if err := d.row(ctx, "SELECT min(timestamp) FROM invocations", nil, &oldest); err != nil {
+	if err := f.db.Row(ctx, "SELECT min(timestamp) FROM invocations", nil, &oldest); err != nil {
 		return err
 	}
 	if age := time.Since(moment(oldest.Int64)); keep > 0 && oldest.Valid && age > keep+24*time.Hour { // not each time
-		if err := d.pruneRows(ctx, &Pruned{Before: time.Now().Add(-keep)}, false); err != nil {
+		if err := removeOlder(ctx, f.db, &Pruned{Before: time.Now().Add(-keep)}, false); err != nil {
 			return err
 		}
 	}
-	return d.write(ctx, func(conn *sql.Conn) error { return movePlace(ctx, conn, feedPlace, d.feed.ID(), "", piece{}) })
+	return f.db.Write(ctx, func(conn *sql.Conn) error { return movePlace(ctx, conn, feedPlace, f.feed.ID(), "", piece{}) })
 }

@@ -50,7 +50,7 @@ func TestStats_ByLabels(t *testing.T) {
 		"tag.team":       "[web 3 $0.75 +0 faults=1] [ 2 $3 +0 faults=0] [data 1 $0 +1 faults=0]",
 		"tag.none":       "[ 6 $3.75 +1 faults=1]",
 	} {
-		groups, total, err := d.Stats(ctx, record.Filter{}, by, time.UTC)
+		groups, total, err := d.Stats.Groups(ctx, record.Filter{}, by, time.UTC)
 		must.OK(t, err)
 		got := ""
 		for _, g := range groups {
@@ -66,8 +66,8 @@ func TestStats_ByLabels(t *testing.T) {
 	}
 	for _, f := range []record.Filter{{Name: "nightly"}, {Tags: map[string]string{"team": "web"}}, {Project: "/home/me/app"}, {Project: "/elsewhere"}} {
 		for _, by := range []record.Group{record.ByDay, record.ByClass, record.ByName, "tag.team"} {
-			_, total, err := d.Stats(ctx, f, by, time.UTC)
-			runs, rerr := d.Invocations(ctx, f)
+			_, total, err := d.Stats.Groups(ctx, f, by, time.UTC)
+			runs, rerr := d.Runs.Invocations(ctx, f)
 			if err != nil || rerr != nil || total.Invocations != int64(len(runs)) {
 				t.Errorf("%+v by %s: %d, listed are %d (%v, %v)", f, by, total.Invocations, len(runs), err, rerr)
 			}
@@ -115,7 +115,7 @@ func TestTree(t *testing.T) {
 		"none of a name": {filter: record.Filter{Name: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			nodes, err := d.Tree(ctx, tt.filter, tt.live)
+			nodes, err := d.Runs.Tree(ctx, tt.filter, tt.live)
 			if got := shown(nodes); err != nil || got != tt.want {
 				t.Errorf("%s, %v\nwant %s", got, err, tt.want)
 			}
@@ -128,7 +128,7 @@ func TestTree_Circle(t *testing.T) {
 	w := newWorld(t)
 	w.append(labelled("a", "b", "", 1, 1, nil), labelled("b", "a", "", 2, 1, nil), labelled("c", "c", "", 3, 1, nil), labelled("d", "c", "", 4, 1, nil))
 	d, _ := w.fold()
-	nodes, err := d.Tree(ctx, record.Filter{}, nil)
+	nodes, err := d.Runs.Tree(ctx, record.Filter{}, nil)
 	if err != nil || len(nodes) != 4 {
 		t.Errorf("%s, %v", shown(nodes), err)
 	}
@@ -142,9 +142,9 @@ func TestLabels_AreOnRecord(t *testing.T) {
 	w.append(e, journal.Entry{Timestamp: e.Timestamp, Kind: journal.Alert, Event: "raised", Profile: "claude", Invocation: "one", Status: journal.Success,
 		Detail: json.RawMessage(`{"failures":5,"within_s":600}`), Name: e.Name, Tags: e.Tags, Project: e.Project})
 	d, _ := w.fold()
-	runs, rerr := d.Invocations(ctx, record.Filter{})
-	sessions, serr := d.Sessions(ctx, record.Filter{Name: "nightly", Tags: e.Tags}, "")
-	alerts, aerr := d.Alerts(ctx, record.Filter{})
+	runs, rerr := d.Runs.Invocations(ctx, record.Filter{})
+	sessions, serr := d.Sessions.List(ctx, record.Filter{Name: "nightly", Tags: e.Tags}, "")
+	alerts, aerr := d.Alerts.List(ctx, record.Filter{})
 	if rerr != nil || serr != nil || aerr != nil || len(runs)*len(sessions)*len(alerts) != 1 {
 		t.Fatalf("%d runs, %d sessions, %d alerts: %v %v %v", len(runs), len(sessions), len(alerts), rerr, serr, aerr)
 	}

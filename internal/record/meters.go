@@ -4,33 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
 )
-
-// The upper bounds of buckets, as OpenTelemetry's conventions for generative AI advise them. What is above the last one has a
-// bucket of its own.
-var (
-	// TokenBounds are the bounds of the tokens of an attempt.
-	TokenBounds = [...]float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
-	// DurationBounds are the bounds of the duration of a run, in seconds.
-	DurationBounds = [...]float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
-)
-
-// Buckets count values by size: the i-th those above bound i-1 and up to bound i.
-type Buckets [len(TokenBounds) + 1]int64
-
-// Total is how many values there are.
-func (b *Buckets) Total() (n int64) {
-	for _, count := range b {
-		n += count
-	}
-	return n
-}
 
 // eachSize calls with the buckets that a line counts in: of the tokens of an attempt that has used any, and of the duration of a run that has ended.
 func (l *line) eachSize(call func(name string, bucket int)) {
@@ -44,12 +22,6 @@ func (l *line) eachSize(call func(name string, bucket int)) {
 	if final(&l.Entry) {
 		call(durations, bucketIn(&DurationBounds, float64(l.took)/1000))
 	}
-}
-
-// bucketIn is the bucket of a value.
-func bucketIn(bounds *[len(TokenBounds)]float64, value float64) int {
-	i, _ := slices.BinarySearch(bounds[:], value)
-	return i
 }
 
 // allInput are the tokens that a model has been given, from its cache or not: the conventions count both as input.
@@ -68,65 +40,6 @@ type Meter struct {
 // AllInput are all tokens that the model was given.
 func (m *Meter) AllInput() int64 { return allInput(&m.Usage) }
 
-// The names of what the table of spreads holds.
-const (
-	inputSizes  = "input"
-	outputSizes = "output"
-	durations   = "duration"
-)
-
-// schema9: what all lines add up to, beyond what prune removes, and since when. What is on record already is counted.
-var schema9 = `
-CREATE TABLE meters (
-  profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0,
-  ended INTEGER NOT NULL DEFAULT 0, wait_ms INTEGER NOT NULL DEFAULT 0, inner_wait_ms INTEGER NOT NULL DEFAULT 0, gate_wait_ms INTEGER NOT NULL DEFAULT 0,
-  took_ms INTEGER NOT NULL DEFAULT 0, requests INTEGER NOT NULL DEFAULT 0, inner_retries INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0,
-  output_tokens INTEGER NOT NULL DEFAULT 0, cache_read_tokens INTEGER NOT NULL DEFAULT 0, cache_creation_tokens INTEGER NOT NULL DEFAULT 0,
-  cost_usd REAL NOT NULL DEFAULT 0, faults INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (profile, model, class)
-) WITHOUT ROWID;
--- How many values of a meter were how large; the bounds of the buckets are in the code, and do not change.
-CREATE TABLE spreads (
-  name TEXT NOT NULL, profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL, bucket INTEGER NOT NULL, count INTEGER NOT NULL,
-  PRIMARY KEY (name, profile, model, class, bucket)
-) WITHOUT ROWID;
-CREATE TABLE metered (id INTEGER PRIMARY KEY CHECK (id = 1), since INTEGER NOT NULL);
-INSERT INTO meters (profile, model, class, attempts, refused, ended, wait_ms, requests, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, faults)
-  SELECT profile, model, class, sum(attempts), sum(refused), sum(ended), sum(wait_ms), sum(requests), sum(input_tokens), sum(output_tokens),
-    sum(cache_read_tokens), sum(cache_creation_tokens), coalesce(sum(cost_usd), 0), sum(faults) FROM rollup GROUP BY profile, model, class;
-INSERT INTO meters (profile, model, class, inner_wait_ms, gate_wait_ms, inner_retries)
-  SELECT coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, sum(a.inner_wait_ms), sum(a.gate_wait_ms), sum(a.inner_retries)
-  FROM attempts a JOIN invocations i ON i.id = a.invocation GROUP BY 1, 2, 3
-  ON CONFLICT (profile, model, class) DO UPDATE SET inner_wait_ms = excluded.inner_wait_ms, gate_wait_ms = excluded.gate_wait_ms, inner_retries = excluded.inner_retries;
-INSERT INTO meters (profile, model, class, took_ms)
-  SELECT coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, sum(i.timestamp - i.started)
-  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.status <> 'retry' GROUP BY 1, 2, 3
-  ON CONFLICT (profile, model, class) DO UPDATE SET took_ms = excluded.took_ms;
-INSERT INTO spreads (name, bucket, profile, model, class, count)
-  SELECT '` + durations + `', ` + bucketSQL("(i.timestamp - i.started) / 1000.0", &DurationBounds) + `, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, count(*)
-  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.status <> 'retry' GROUP BY 1, 2, 3, 4, 5;
-` + sizesSQL(inputSizes, "a.input_tokens + a.cache_read_tokens + a.cache_creation_tokens") + sizesSQL(outputSizes, "a.output_tokens") + `
-INSERT INTO metered (id, since) SELECT 1, min(started) FROM invocations HAVING count(*) > 0;
-`
-
-// sizesSQL counts the tokens of the attempts that are on record.
-func sizesSQL(name, value string) string {
-	return `INSERT INTO spreads (name, bucket, profile, model, class, count)
-  SELECT '` + name + `', ` + bucketSQL(value, &TokenBounds) + `, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, count(*)
-  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.input_tokens | a.output_tokens | a.cache_read_tokens | a.cache_creation_tokens <> 0 GROUP BY 1, 2, 3, 4, 5;
-`
-}
-
-// bucketSQL is the number of the bucket that a value belongs to.
-func bucketSQL(value string, bounds *[len(TokenBounds)]float64) string {
-	var b strings.Builder
-	b.WriteString("CASE")
-	for i, bound := range bounds {
-		fmt.Fprintf(&b, " WHEN %s <= %.2f THEN %d", value, bound, i)
-	}
-	fmt.Fprintf(&b, " ELSE %d END", len(bounds))
-	return b.String()
-}
-
 // beginMeters puts on record since when there is something to count.
 func beginMeters(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if len(lines) == 0 {
@@ -144,34 +57,13 @@ func beginMeters(ctx context.Context, conn *sql.Conn, lines []line) error {
 	return err
 }
 
-// begun is when the attempt of a line began, what it had to wait for included.
-func (l *line) begun() int64 {
-	at := l.Timestamp.UnixMilli() - ms(l.ResponseTime) - ms(l.GateWait)
-	if l.Check != nil { // which comes behind it
-		at -= ms(l.Check.Time)
-	}
-	return at
-}
-
 // Meters are the sums of all that was ever folded, and since when; the time is zero if nothing was.
-func (d *DB) Meters(ctx context.Context) (list []Meter, since time.Time, err error) {
-	err = d.read(ctx, func(tx *sql.Tx) error {
+func (s Stats) Meters(ctx context.Context) (list []Meter, since time.Time, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		list, since, err = meters(ctx, tx)
 		return err
 	})
 	return list, since, err
-}
-
-// read runs questions that must agree in one transaction.
-func (d *DB) read(ctx context.Context, ask func(*sql.Tx) error) error {
-	return d.answered(ctx, func() error {
-		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		return ask(tx)
-	})
 }
 
 func meters(ctx context.Context, tx *sql.Tx) (all []Meter, since time.Time, err error) {

@@ -15,7 +15,7 @@ import (
 // meterSums are the meters of a record, added up.
 func meterSums(t testing.TB, d *record.DB) (sum record.Meter, since time.Time) {
 	t.Helper()
-	list, since, err := d.Meters(ctx)
+	list, since, err := d.Stats.Meters(ctx)
 	must.OK(t, err)
 	for _, m := range list {
 		sum.Add(m.Figures)

@@ -7,17 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
-)
 
-// schema11: the runs that are still to be sent as traces, and what is known of the sending, one row at most. instance tells this record from
-// those of other machines.
-const schema11 = `
-CREATE TABLE outbox (invocation TEXT PRIMARY KEY, provider TEXT) WITHOUT ROWID;
-CREATE TABLE exporter (
-  id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, sent INTEGER NOT NULL DEFAULT 0, rejected INTEGER NOT NULL DEFAULT 0,
-  last_sent INTEGER, trouble TEXT, troubled INTEGER
-);
-`
+	"github.com/belay-run/belay/internal/record/database"
+)
 
 // insertOutbox adds the runs that have ended with one of these lines, if they are to be sent.
 func insertOutbox(ctx context.Context, conn *sql.Conn, lines []line) error {
@@ -33,6 +25,9 @@ func insertOutbox(ctx context.Context, conn *sql.Conn, lines []line) error {
 
 var outboxRows = rows{table: "outbox", columns: "invocation, provider"}
 
+// Outbox is what is still to be sent as traces, and what is known of the sending.
+type Outbox struct{ db *database.DB }
+
 // Unsent is a run that is still to be sent.
 type Unsent struct {
 	Invocation
@@ -40,14 +35,14 @@ type Unsent struct {
 	Attempts []Attempt
 }
 
-// Outbox returns the runs that are still to be sent, the oldest first: so many at most.
-func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
+// Unsent returns the runs that are still to be sent, the oldest first: so many at most.
+func (o Outbox) Unsent(ctx context.Context, limit int) (list []Unsent, err error) {
 	const some = "(SELECT invocation FROM outbox ORDER BY invocation LIMIT ?)"
-	invocations, err := newest(ctx, d, "SELECT "+invocationColumns+" FROM invocations i WHERE i.id IN "+some+" ORDER BY i.id DESC", []any{limit}, 0, scanInvocation)
+	invocations, err := database.Newest(ctx, o.db, "SELECT "+invocationColumns+" FROM invocations i WHERE i.id IN "+some+" ORDER BY i.id DESC", []any{limit}, 0, scanInvocation)
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := newest(ctx, d, "SELECT "+attemptColumns+" FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.invocation IN "+some+
+	attempts, err := database.Newest(ctx, o.db, "SELECT "+attemptColumns+" FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.invocation IN "+some+
 		" ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC", []any{limit}, 0, scanAttempt)
 	if err != nil {
 		return nil, err
@@ -55,7 +50,7 @@ func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
 	index := map[string]int{}
 	for _, inv := range invocations {
 		one := Unsent{Invocation: inv}
-		if err := d.row(ctx, "SELECT coalesce(provider, '') FROM outbox WHERE invocation = ?", []any{inv.ID}, &one.Provider); err != nil {
+		if err := o.db.Row(ctx, "SELECT coalesce(provider, '') FROM outbox WHERE invocation = ?", []any{inv.ID}, &one.Provider); err != nil {
 			return nil, err
 		}
 		index[inv.ID] = len(list)
@@ -70,8 +65,8 @@ func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
 }
 
 // Sent takes runs out of the outbox: they have been sent, of which rejected spans were not taken, or are not to be sent.
-func (d *DB) Sent(ctx context.Context, runs []Unsent, rejected int64) error {
-	return d.write(ctx, func(conn *sql.Conn) error {
+func (o Outbox) Sent(ctx context.Context, runs []Unsent, rejected int64) error {
+	return o.db.Write(ctx, func(conn *sql.Conn) error {
 		for _, r := range runs {
 			if _, err := conn.ExecContext(ctx, "DELETE FROM outbox WHERE invocation = ?", r.ID); err != nil {
 				return err
@@ -82,9 +77,9 @@ func (d *DB) Sent(ctx context.Context, runs []Unsent, rejected int64) error {
 	})
 }
 
-// ClearOutbox empties the outbox and returns how many runs were in it.
-func (d *DB) ClearOutbox(ctx context.Context) (int64, error) {
-	res, err := d.sql.ExecContext(ctx, "DELETE FROM outbox")
+// Clear empties the outbox and returns how many runs were in it.
+func (o Outbox) Clear(ctx context.Context) (int64, error) {
+	res, err := o.db.SQL.ExecContext(ctx, "DELETE FROM outbox")
 	if err != nil {
 		return 0, err
 	}
@@ -103,45 +98,45 @@ type Exporter struct {
 }
 
 // Exporter tells how the sending of telemetry stands.
-func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
+func (o Outbox) Exporter(ctx context.Context) (e Exporter, err error) {
 	var last, troubled *int64
-	err = d.row(ctx, "SELECT instance, sent, rejected, last_sent, coalesce(trouble, ''), troubled FROM exporter", nil,
+	err = o.db.Row(ctx, "SELECT instance, sent, rejected, last_sent, coalesce(trouble, ''), troubled FROM exporter", nil,
 		&e.Instance, &e.Sent, &e.Rejected, &last, &e.Trouble, &troubled)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return e, err
 	}
 	e.LastSent, e.Troubled = timeOf(last), timeOf(troubled)
-	return e, d.row(ctx, "SELECT count(*) FROM outbox", nil, &e.Waiting)
+	return e, o.db.Row(ctx, "SELECT count(*) FROM outbox", nil, &e.Waiting)
 }
 
-// BeginExport gives the record a name for receivers, the first time.
-func (d *DB) BeginExport(ctx context.Context) error {
+// Begin gives the record a name for receivers, the first time.
+func (o Outbox) Begin(ctx context.Context) error {
 	var id [16]byte
 	rand.Read(id[:])
-	_, err := d.sql.ExecContext(ctx, "INSERT INTO exporter (id, instance) VALUES (1, ?) ON CONFLICT DO NOTHING", hex.EncodeToString(id[:]))
+	_, err := o.db.SQL.ExecContext(ctx, "INSERT INTO exporter (id, instance) VALUES (1, ?) ON CONFLICT DO NOTHING", hex.EncodeToString(id[:]))
 	return err
 }
 
-// NoteExport puts on record why telemetry could not be sent; nil that it could.
-func (d *DB) NoteExport(ctx context.Context, trouble error) error {
+// Note puts on record why telemetry could not be sent; nil that it could.
+func (o Outbox) Note(ctx context.Context, trouble error) error {
 	if trouble == nil {
-		_, err := d.sql.ExecContext(ctx, "UPDATE exporter SET trouble = NULL, troubled = NULL WHERE trouble IS NOT NULL")
+		_, err := o.db.SQL.ExecContext(ctx, "UPDATE exporter SET trouble = NULL, troubled = NULL WHERE trouble IS NOT NULL")
 		return err
 	}
-	_, err := d.sql.ExecContext(ctx, "UPDATE exporter SET trouble = ?, troubled = ?", trouble.Error(), time.Now().UnixMilli())
+	_, err := o.db.SQL.ExecContext(ctx, "UPDATE exporter SET trouble = ?, troubled = ?", trouble.Error(), time.Now().UnixMilli())
 	return err
 }
 
 // exportPoll is how often a process looks whether it is its turn to send.
 const exportPoll = 50 * time.Millisecond
 
-// ExportAlone runs send in one process at a time. Of several that want to, one more waits for its turn, and the others leave it to that
+// Alone runs send in one process at a time. Of several that want to, one more waits for its turn, and the others leave it to that
 // one, which begins after all they want to be sent was in the log. It reports whether send was run. The turn is waited for until ctx ends: a process
 // whose receiver does not answer may keep it for a minute.
-func (d *DB) ExportAlone(ctx context.Context, send func() error) (ran bool, err error) {
-	lock, held := tryLockFile(d.Path() + ".export")
+func (o Outbox) Alone(ctx context.Context, send func() error) (ran bool, err error) {
+	lock, held := database.TryLock(o.db.Path() + ".export")
 	if !held {
-		next, first := tryLockFile(d.Path() + ".export-next")
+		next, first := database.TryLock(o.db.Path() + ".export-next")
 		if !first {
 			return false, nil
 		}
@@ -151,7 +146,7 @@ func (d *DB) ExportAlone(ctx context.Context, send func() error) (ran bool, err 
 			select {
 			case <-ctx.Done():
 			case <-look.C:
-				lock, held = tryLockFile(d.Path() + ".export")
+				lock, held = database.TryLock(o.db.Path() + ".export")
 			}
 		}
 		next.Close()

@@ -33,24 +33,24 @@ func TestOutbox_HasRunsThatHaveEnded(t *testing.T) {
 	w.append(off, run(4))
 	w.append(traced(again)...)
 	d, _ := w.fold()
-	list, err := d.Outbox(ctx, 10)
+	list, err := d.Outbox.Unsent(ctx, 10)
 	if err != nil || len(list) != 1 || list[0].ID != "run-000001" || list[0].Provider != "anthropic" || len(list[0].Attempts) != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
 	w.append(traced(done)...)
 	d, _ = w.fold()
-	list, err = d.Outbox(ctx, 10)
+	list, err = d.Outbox.Unsent(ctx, 10)
 	if err != nil || len(list) != 2 || len(list[1].Attempts) != 2 || list[1].Attempts[0].Attempt != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	must.OK(t, d.BeginExport(ctx))
-	must.OK(t, d.Sent(ctx, list[:1], 3))
+	must.OK(t, d.Outbox.Begin(ctx))
+	must.OK(t, d.Outbox.Sent(ctx, list[:1], 3))
 	w.fold() // what was sent does not come back
-	e, err := d.Exporter(ctx)
+	e, err := d.Outbox.Exporter(ctx)
 	if err != nil || e.Waiting != 1 || e.Sent != 1 || e.Rejected != 3 || e.LastSent == nil || len(e.Instance) != 32 {
 		t.Errorf("%+v %v", e, err)
 	}
-	if n, err := d.ClearOutbox(ctx); n != 1 || err != nil {
+	if n, err := d.Outbox.Clear(ctx); n != 1 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
 }
@@ -68,15 +68,15 @@ func TestOutbox_Pruned(t *testing.T) {
 
 func TestOutbox_Trouble(t *testing.T) {
 	d, _ := newWorld(t).fold()
-	if e, err := d.Exporter(ctx); err != nil || e.Instance != "" || e.Waiting != 0 {
+	if e, err := d.Outbox.Exporter(ctx); err != nil || e.Instance != "" || e.Waiting != 0 {
 		t.Errorf("%+v %v", e, err)
 	}
 	for range 2 {
-		must.OK(t, d.BeginExport(ctx))
+		must.OK(t, d.Outbox.Begin(ctx))
 	}
 	for _, trouble := range []error{errors.New("refused"), nil} {
-		must.OK(t, d.NoteExport(ctx, trouble))
-		e, err := d.Exporter(ctx)
+		must.OK(t, d.Outbox.Note(ctx, trouble))
+		e, err := d.Outbox.Exporter(ctx)
 		if err != nil || (e.Trouble == "refused") != (trouble != nil) || (e.Troubled == nil) != (trouble == nil) {
 			t.Errorf("%+v %v", e, err)
 		}
@@ -93,7 +93,7 @@ func TestOutbox_ExportAlone(t *testing.T) {
 		all.Go(func() {
 			for range 5 {
 				mine := wrote.Add(1)
-				did, err := d.ExportAlone(t.Context(), func() error {
+				did, err := d.Outbox.Alone(t.Context(), func() error {
 					if n := now.Add(1); n > most.Load() {
 						most.Store(n)
 					}
@@ -125,11 +125,11 @@ func TestOutbox_ExportAlone(t *testing.T) {
 func TestOutbox_ExportAloneEnds(t *testing.T) {
 	w := newWorld(t)
 	one, two := w.open(), w.open()
-	ran, err := one.ExportAlone(t.Context(), func() error {
+	ran, err := one.Outbox.Alone(t.Context(), func() error {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 2 { // the second is not kept out by what the first has left behind
-			if ran, err := two.ExportAlone(ctx, func() error { return nil }); ran || !errors.Is(err, context.Canceled) {
+			if ran, err := two.Outbox.Alone(ctx, func() error { return nil }); ran || !errors.Is(err, context.Canceled) {
 				t.Error(ran, err)
 			}
 		}
@@ -138,7 +138,7 @@ func TestOutbox_ExportAloneEnds(t *testing.T) {
 	if !ran || err != nil {
 		t.Error(ran, err)
 	}
-	if ran, err := two.ExportAlone(t.Context(), func() error { return nil }); !ran || err != nil {
+	if ran, err := two.Outbox.Alone(t.Context(), func() error { return nil }); !ran || err != nil {
 		t.Error(ran, err)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
@@ -85,11 +86,11 @@ func foldForever(dir string) {
 		d, err := record.Open(dir)
 		if err == nil {
 			if _, err = d.Fold(ctx); err == nil {
-				_, _, err = d.Stats(ctx, record.Filter{}, record.ByClass, time.UTC)
+				_, _, err = d.Stats.Groups(ctx, record.Filter{}, record.ByClass, time.UTC)
 			}
 			d.Close()
 		}
-		if err != nil && !record.Locked(err) {
+		if err != nil && !database.Locked(err) {
 			fmt.Fprintln(os.Stderr, "reader:", err)
 			os.Exit(1)
 		}

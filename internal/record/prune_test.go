@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/logfile"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -143,7 +144,7 @@ func TestPrune_NotShipped(t *testing.T) {
 	later := t0.Add(time.Hour)
 	rotated := w.prune(d, later, false).Rotated
 	w.old(t0, rotated)
-	files, err := record.LogFiles(w.dir)
+	files, _, err := logfile.Files(w.dir)
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
@@ -152,12 +153,12 @@ func TestPrune_NotShipped(t *testing.T) {
 		shipped map[string]int64
 		removed int
 	}{{map[string]int64{}, 0}, {map[string]int64{files[0].Identity(): files[0].Size() - 1}, 0}, {map[string]int64{files[0].Identity(): files[0].Size()}, 1}} {
-		must.OK(t, record.WriteShipped(w.dir, c.shipped))
+		must.OK(t, logfile.WriteShipped(w.dir, c.shipped))
 		if p := w.prune(d, later, true); len(p.Logs) != c.removed {
 			t.Errorf("%v: %+v", c.shipped, p)
 		}
 	}
-	must.OK(t, record.WriteShipped(w.dir, nil))
+	must.OK(t, logfile.WriteShipped(w.dir, nil))
 	w.old(time.Now().AddDate(0, -2, 0), "fleet/shipped.json") // it was a member once
 	if p := w.prune(d, later, false); len(p.Logs) != 1 {
 		t.Errorf("%+v", p)

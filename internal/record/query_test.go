@@ -46,7 +46,7 @@ func TestInvocations_Filters(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			list, err := d.Invocations(ctx, tt.filter)
+			list, err := d.Runs.Invocations(ctx, tt.filter)
 			must.OK(t, err)
 			var ids []string
 			for _, i := range list {
@@ -59,7 +59,7 @@ func TestInvocations_Filters(t *testing.T) {
 			}
 		})
 	}
-	list, err := d.Attempts(ctx, record.Filter{Invocation: "run-000001"})
+	list, err := d.Runs.Attempts(ctx, record.Filter{Invocation: "run-000001"})
 	if err != nil || len(list) != 3 || list[0].Attempt != 1 || list[2].Error != "connection reset again" || list[2].RetryAt == nil {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -111,7 +111,7 @@ func TestStats_AsTheLogSays(t *testing.T) {
 			f.Until = t0.Add(time.Duration(random.Int64N(int64(11 * 24 * time.Hour)))).Truncate(time.Millisecond)
 		}
 		by := record.Groups[random.IntN(4)]
-		groups, total, err := d.Stats(ctx, f, by, zone)
+		groups, total, err := d.Stats.Groups(ctx, f, by, zone)
 		must.OK(t, err)
 		var got []string
 		for _, g := range append(groups, total) {
@@ -202,31 +202,31 @@ func TestLists(t *testing.T) {
 	w := newWorld(t)
 	w.append(story()...)
 	d, _ := w.fold()
-	events, err := d.Events(ctx, record.Filter{Profile: "hook:fmt"}, "")
+	events, err := d.Trail.Events(ctx, record.Filter{Profile: "hook:fmt"}, "")
 	if err != nil || len(events) != 1 || events[0].Category != "hook" {
 		t.Errorf("%+v, %v", events, err)
 	}
-	if events, err = d.Events(ctx, record.Filter{Session: "s1"}, ""); err != nil || len(events) != 2 {
+	if events, err = d.Trail.Events(ctx, record.Filter{Session: "s1"}, ""); err != nil || len(events) != 2 {
 		t.Errorf("%+v, %v", events, err)
 	}
-	if events, err = d.Events(ctx, record.Filter{Class: "network", Limit: 1}, "integration"); err != nil || len(events) != 1 {
+	if events, err = d.Trail.Events(ctx, record.Filter{Class: "network", Limit: 1}, "integration"); err != nil || len(events) != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}
-	sessions, err := d.Sessions(ctx, record.Filter{Profile: "claude"}, "failed")
+	sessions, err := d.Sessions.List(ctx, record.Filter{Profile: "claude"}, "failed")
 	if err != nil || len(sessions) != 1 || sessions[0].Error != "connection reset again" || *sessions[0].Usage.CostUSD < 0.029 {
 		t.Errorf("%+v, %v", sessions, err)
 	}
-	if sessions, err = d.Sessions(ctx, record.Filter{Session: "2"}, ""); err != nil || len(sessions) != 1 {
+	if sessions, err = d.Sessions.List(ctx, record.Filter{Session: "2"}, ""); err != nil || len(sessions) != 1 {
 		t.Errorf("%+v, %v", sessions, err)
 	}
-	audit, err := d.Audit(ctx, record.Filter{}, "gate_hold")
+	audit, err := d.Trail.Audit(ctx, record.Filter{}, "gate_hold")
 	if err != nil || len(audit) != 1 || audit[0].Subject != "api" || audit[0].IsRetryable != nil || !strings.Contains(string(audit[0].Detail), "until") {
 		t.Errorf("%+v, %v", audit, err)
 	}
-	if audit, err = d.Audit(ctx, record.Filter{Session: "s1", Class: record.Failed}, ""); err != nil || len(audit) != 1 || !*audit[0].IsRetryable {
+	if audit, err = d.Trail.Audit(ctx, record.Filter{Session: "s1", Class: record.Failed}, ""); err != nil || len(audit) != 1 || !*audit[0].IsRetryable {
 		t.Errorf("%+v, %v", audit, err)
 	}
-	if alerts, err := d.Alerts(ctx, record.Filter{Profile: "claude"}); err != nil || len(alerts) != 1 || alerts[0].Failures != 5 {
+	if alerts, err := d.Alerts.List(ctx, record.Filter{Profile: "claude"}); err != nil || len(alerts) != 1 || alerts[0].Failures != 5 {
 		t.Errorf("%+v, %v", alerts, err)
 	}
 }
@@ -239,11 +239,11 @@ func TestClaimAlert(t *testing.T) {
 	now := run(9).Timestamp.Time
 	claimed := func(at time.Time) bool {
 		t.Helper()
-		_, ok, err := d.ClaimAlert(ctx, at, time.Time{})
+		_, ok, err := d.Alerts.Claim(ctx, at, time.Time{})
 		must.OK(t, err)
 		return ok
 	}
-	a, ok, err := d.ClaimAlert(ctx, now, time.Time{})
+	a, ok, err := d.Alerts.Claim(ctx, now, time.Time{})
 	if err != nil || !ok || a.Integration != "claude" || a.Tries != 1 {
 		t.Fatalf("%+v, %v, %v", a, ok, err)
 	}
@@ -253,7 +253,7 @@ func TestClaimAlert(t *testing.T) {
 	if !claimed(now.Add(3 * time.Minute)) {
 		t.Error("not claimed though who had it must be dead")
 	}
-	must.OK(t, d.Delivered(ctx, a, now.Add(3*time.Minute), fmt.Errorf("HTTP 500")))
+	must.OK(t, d.Alerts.Delivered(ctx, a, now.Add(3*time.Minute), fmt.Errorf("HTTP 500")))
 	for n := 3; n <= 6; n++ {
 		if !claimed(now.Add(time.Duration(n) * time.Hour)) {
 			t.Errorf("not tried for the %dth time", n)
@@ -263,7 +263,7 @@ func TestClaimAlert(t *testing.T) {
 		t.Error("tried for ever")
 	}
 	w.expect("HTTP 500||6", "SELECT trouble, delivered, tries FROM alerts")
-	must.OK(t, d.Delivered(ctx, a, now, nil))
+	must.OK(t, d.Alerts.Delivered(ctx, a, now, nil))
 	w.expect("|1", "SELECT trouble, delivered IS NOT NULL FROM alerts")
 }
 
@@ -271,7 +271,7 @@ func TestClaimAlert_OldIsNoNews(t *testing.T) {
 	w := newWorld(t)
 	w.append(story()...)
 	d, _ := w.fold()
-	if _, ok, err := d.ClaimAlert(ctx, t0.Add(48*time.Hour), time.Time{}); ok || err != nil {
+	if _, ok, err := d.Alerts.Claim(ctx, t0.Add(48*time.Hour), time.Time{}); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 }
@@ -285,7 +285,7 @@ func TestInvocations_KilledWhileWaiting(t *testing.T) {
 	e.Attempt, e.Status, e.ErrorType, e.Error, e.WaitTime, e.GateWait = 0, journal.Error, verdict.Interrupted, "belay was killed", 0, -60
 	w.append(e)
 	d, _ := w.fold()
-	if all, err := d.Invocations(ctx, record.Filter{}); err != nil || len(all) != 1 || all[0].Error != "belay was killed" || all[0].Class != "interrupted" {
+	if all, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(all) != 1 || all[0].Error != "belay was killed" || all[0].Class != "interrupted" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -313,10 +313,10 @@ func TestEvents_OfOthers(t *testing.T) {
 				t.Errorf("%s is taken", values)
 			}
 		}
-		if list, err := d.Events(ctx, record.Filter{Profile: "kb"}, "integration"); err != nil || len(list) != 2 || string(list[0].Metadata) != `{"integration":"kb","error":"down","retry_count":3}` {
+		if list, err := d.Trail.Events(ctx, record.Filter{Profile: "kb"}, "integration"); err != nil || len(list) != 2 || string(list[0].Metadata) != `{"integration":"kb","error":"down","retry_count":3}` {
 			t.Errorf("%+v, %v", list, err)
 		}
-		all, err := d.Events(ctx, record.Filter{}, "")
+		all, err := d.Trail.Events(ctx, record.Filter{}, "")
 		if want := map[bool]int{false: 2, true: 5}[older]; err != nil || len(all) != want {
 			t.Errorf("%d events, want %d: %v", len(all), want, err)
 		}

@@ -1,13 +1,8 @@
 package record
 
 import (
-	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
@@ -199,64 +194,79 @@ const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_e
 	AND coalesce(json_extract(metadata, '$.error_type'), '') NOT IN ('', 'ok', 'interrupted', 'breaker_open')
 	AND NOT (category = 'mcp' AND json_extract(metadata, '$.error_type') IN ('invalid_request', 'not_found'))`
 
-var (
-	// ErrNewer says that a later version of Belay has made the database.
-	ErrNewer = message.Error(message.RecordNewer())
-	// errForeign says that it is a database, but not ours.
-	errForeign = message.Error("it is a database of another program")
-)
+// schema9: what all lines add up to, beyond what prune removes, and since when. What is on record already is counted.
+var schema9 = `
+CREATE TABLE meters (
+  profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0,
+  ended INTEGER NOT NULL DEFAULT 0, wait_ms INTEGER NOT NULL DEFAULT 0, inner_wait_ms INTEGER NOT NULL DEFAULT 0, gate_wait_ms INTEGER NOT NULL DEFAULT 0,
+  took_ms INTEGER NOT NULL DEFAULT 0, requests INTEGER NOT NULL DEFAULT 0, inner_retries INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0, cache_read_tokens INTEGER NOT NULL DEFAULT 0, cache_creation_tokens INTEGER NOT NULL DEFAULT 0,
+  cost_usd REAL NOT NULL DEFAULT 0, faults INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (profile, model, class)
+) WITHOUT ROWID;
+-- How many values of a meter were how large; the bounds of the buckets are in the code, and do not change.
+CREATE TABLE spreads (
+  name TEXT NOT NULL, profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL, bucket INTEGER NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (name, profile, model, class, bucket)
+) WITHOUT ROWID;
+CREATE TABLE metered (id INTEGER PRIMARY KEY CHECK (id = 1), since INTEGER NOT NULL);
+INSERT INTO meters (profile, model, class, attempts, refused, ended, wait_ms, requests, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, faults)
+  SELECT profile, model, class, sum(attempts), sum(refused), sum(ended), sum(wait_ms), sum(requests), sum(input_tokens), sum(output_tokens),
+    sum(cache_read_tokens), sum(cache_creation_tokens), coalesce(sum(cost_usd), 0), sum(faults) FROM rollup GROUP BY profile, model, class;
+INSERT INTO meters (profile, model, class, inner_wait_ms, gate_wait_ms, inner_retries)
+  SELECT coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, sum(a.inner_wait_ms), sum(a.gate_wait_ms), sum(a.inner_retries)
+  FROM attempts a JOIN invocations i ON i.id = a.invocation GROUP BY 1, 2, 3
+  ON CONFLICT (profile, model, class) DO UPDATE SET inner_wait_ms = excluded.inner_wait_ms, gate_wait_ms = excluded.gate_wait_ms, inner_retries = excluded.inner_retries;
+INSERT INTO meters (profile, model, class, took_ms)
+  SELECT coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, sum(i.timestamp - i.started)
+  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.status <> 'retry' GROUP BY 1, 2, 3
+  ON CONFLICT (profile, model, class) DO UPDATE SET took_ms = excluded.took_ms;
+INSERT INTO spreads (name, bucket, profile, model, class, count)
+  SELECT '` + durations + `', ` + bucketSQL("(i.timestamp - i.started) / 1000.0", &DurationBounds) + `, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, count(*)
+  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.status <> 'retry' GROUP BY 1, 2, 3, 4, 5;
+` + sizesSQL(inputSizes, "a.input_tokens + a.cache_read_tokens + a.cache_creation_tokens") + sizesSQL(outputSizes, "a.output_tokens") + `
+INSERT INTO metered (id, since) SELECT 1, min(started) FROM invocations HAVING count(*) > 0;
+`
 
-// migrate brings the schema up to date. Several processes may do so at the same time.
-func (d *DB) migrate() error {
-	ctx := context.Background()
-	if version, err := schemaOf(ctx, d.sql); err != nil || version == len(migrations) {
-		return err
-	}
-	return d.write(ctx, func(conn *sql.Conn) error { return migrateIn(ctx, conn) })
+// sizesSQL counts the tokens of the attempts that are on record.
+func sizesSQL(name, value string) string {
+	return `INSERT INTO spreads (name, bucket, profile, model, class, count)
+  SELECT '` + name + `', ` + bucketSQL(value, &TokenBounds) + `, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, count(*)
+  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.input_tokens | a.output_tokens | a.cache_read_tokens | a.cache_creation_tokens <> 0 GROUP BY 1, 2, 3, 4, 5;
+`
 }
 
-func migrateIn(ctx context.Context, conn *sql.Conn) error {
-	version, err := schemaOf(ctx, conn) // another may have been faster
-	if err != nil {
-		return err
+// bucketSQL is the number of the bucket that a value belongs to.
+func bucketSQL(value string, bounds *[len(TokenBounds)]float64) string {
+	var b strings.Builder
+	b.WriteString("CASE")
+	for i, bound := range bounds {
+		fmt.Fprintf(&b, " WHEN %s <= %.2f THEN %d", value, bound, i)
 	}
-	if version == 0 {
-		var tables int
-		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-			return err
-		}
-		if tables > 0 {
-			return errForeign
-		}
-	}
-	for ; version < len(migrations); version++ {
-		if _, err := conn.ExecContext(ctx, migrations[version]); err != nil {
-			return fmt.Errorf("schema %d: %w", version+1, err)
-		}
-	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
-	return err
+	fmt.Fprintf(&b, " ELSE %d END", len(bounds))
+	return b.String()
 }
 
-// schemaOf is the version of the schema. One that is newer than ours is refused: we would not know what to leave alone.
-func schemaOf(ctx context.Context, q querier) (version int, err error) {
-	if err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return 0, err
-	}
-	if version > len(migrations) {
-		return 0, message.Error(fmt.Sprintf("%s (schema %d, this one knows %d). Install that version, or set BELAY_STATE_DIR to another directory", message.RecordNewer(), version, len(migrations)), ErrNewer)
-	}
-	return version, nil
-}
+// schema11: the runs that are still to be sent as traces, and what is known of the sending, one row at most. instance tells this record from
+// those of other machines.
+const schema11 = `
+CREATE TABLE outbox (invocation TEXT PRIMARY KEY, provider TEXT) WITHOUT ROWID;
+CREATE TABLE exporter (
+  id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, sent INTEGER NOT NULL DEFAULT 0, rejected INTEGER NOT NULL DEFAULT 0,
+  last_sent INTEGER, trouble TEXT, troubled INTEGER
+);
+`
 
-// checkIntegrity looks through the whole database.
-func checkIntegrity(d *sql.DB) error {
-	var answer string
-	if err := d.QueryRow("PRAGMA quick_check(1)").Scan(&answer); err != nil {
-		return err
+// withFigures are migrations that add the columns of figures first.
+func withFigures(texts ...string) []string {
+	for i := range figures {
+		for f := &figures[i]; len(texts) < f.since; {
+			texts = append(texts, "")
+		}
+		for _, t := range tables {
+			if f := &figures[i]; f.since > t.since && f.in&t.places != 0 {
+				texts[f.since-1] = adding(t.name, f.column+" INTEGER NOT NULL DEFAULT 0") + texts[f.since-1]
+			}
+		}
 	}
-	if answer != "ok" {
-		return errors.New(answer)
-	}
-	return nil
+	return texts
 }

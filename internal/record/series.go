@@ -6,10 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/belay-run/belay/internal/record/database"
 )
 
 // Point is what a group of runs adds up to in a part of the time that was asked for. Its Key is that of the first group.
@@ -24,20 +25,20 @@ func (s Sums) figures() figureList { return some(func(f *Figure) bool { return f
 
 // Series adds up what the filter lets through by one group or two and by steps of time, of which start says when the one begins that a time is in. It
 // knows whole quarters of an hour: Since is rounded down to one, Until up. Points are ordered by time. The second group can be no label.
-func (d *DB) Series(ctx context.Context, f Filter, what Sums, start func(time.Time) time.Time, by ...Group) (list []Point, err error) {
-	first, end, err := d.span(ctx, f)
+func (s Stats) Series(ctx context.Context, f Filter, what Sums, start func(time.Time) time.Time, by ...Group) (list []Point, err error) {
+	first, end, err := s.span(ctx, f)
 	if err != nil || first >= end {
 		return nil, err
 	}
 	steps := stretches(first, end, start)
-	s := series{what: what, first: first, end: end}
+	q := series{db: s.db, what: what, first: first, end: end}
 	switch table, label := f.rollup(by[0]); {
 	case table == "":
-		list, err = s.ofRows(ctx, d, f, steps, by)
+		list, err = q.ofRows(ctx, f, steps, by)
 	case label != "":
-		list, err = s.ofLabel(ctx, d, f, steps, label)
+		list, err = q.ofLabel(ctx, f, steps, label)
 	default:
-		list, err = s.ofRollup(ctx, d, f, steps, table, by)
+		list, err = q.ofRollup(ctx, f, steps, table, by)
 	}
 	slices.SortFunc(list, func(a, b Point) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Second, b.Second))
@@ -61,12 +62,13 @@ func (f Filter) rollup(by Group) (table, label string) {
 
 // series is a question for sums.
 type series struct {
+	db         *database.DB
 	what       Sums
 	first, end int64 // quarters
 }
 
 // ofRollup adds up a table by its columns.
-func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, table string, by []Group) (list []Point, err error) {
+func (s series) ofRollup(ctx context.Context, f Filter, steps []stretch, table string, by []Group) (list []Point, err error) {
 	keys, n := groupKeys(by, map[Group]string{ByProfile: "profile", ByModel: "model", ByClass: "class"})
 	for _, st := range steps {
 		w := &where{}
@@ -76,7 +78,7 @@ func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, 
 		w.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
 		narrow(w, f, "profile", "class")
 		query := fmt.Sprintf("SELECT (quarter - %d) / %d%s%s FROM %s%s GROUP BY 1%s", st.from, st.length, keys, s.what.figures().rollupSums(), table, w, n)
-		if list, err = d.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
+		if list, err = s.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +86,7 @@ func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, 
 }
 
 // ofRows is for what no sums are kept of: several labels at once.
-func (s series) ofRows(ctx context.Context, d *DB, f Filter, steps []stretch, by []Group) (list []Point, err error) {
+func (s series) ofRows(ctx context.Context, f Filter, steps []stretch, by []Group) (list []Point, err error) {
 	known := map[Group]string{ByProfile: "coalesce(a.profile, i.profile)", ByModel: "coalesce(a.model, '')", ByClass: "a.class"}
 	if label := by[0].label("i."); label != "" {
 		known[by[0]] = "coalesce(" + label + ", '')"
@@ -97,7 +99,7 @@ func (s series) ofRows(ctx context.Context, d *DB, f Filter, steps []stretch, by
 		f.labels(w, "i.")
 		narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
 		query := fmt.Sprintf("SELECT (a.timestamp / %d - %d) / %d%s%s FROM attempts a JOIN invocations i ON i.id = a.invocation%s GROUP BY 1%s", quarter, st.from, st.length, keys, s.what.figures().rowSums(), w, n)
-		if list, err = d.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
+		if list, err = s.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +123,7 @@ func groupKeys(by []Group, known map[Group]string) (keys, numbers string) {
 const mostLookups = 4000
 
 // ofLabel adds up by the values of a label.
-func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, label string) (list []Point, err error) {
+func (s series) ofLabel(ctx context.Context, f Filter, steps []stretch, label string) (list []Point, err error) {
 	w := &where{}
 	w.and("label = ?", label)
 	narrow(w, f, "profile", "class")
@@ -129,24 +131,24 @@ func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, l
 	for _, st := range steps {
 		n += len(st.at)
 	}
-	values, err := d.Values(ctx, Group(label), mostLookups/n+1)
+	values, err := Stats{s.db}.Values(ctx, Group(label), mostLookups/n+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(values)*n > mostLookups {
-		return s.ofManyValues(ctx, d, steps, w)
+		return s.ofManyValues(ctx, steps, w)
 	}
 	w.and("value = ? AND quarter >= ? AND quarter < ?")
-	err = d.answered(ctx, func() error {
-		list, err = s.ofFewValues(ctx, d, steps, "SELECT value"+s.what.figures().rollupSums()+" FROM label_rollup"+w.String()+" GROUP BY value", w.args, values)
+	err = s.db.Ask(ctx, func() error {
+		list, err = s.ofFewValues(ctx, steps, "SELECT value"+s.what.figures().rollupSums()+" FROM label_rollup"+w.String()+" GROUP BY value", w.args, values)
 		return err
 	})
 	return list, err
 }
 
 // ofFewValues looks for each value in each step.
-func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query string, args []any, values []string) (list []Point, err error) {
-	look, err := d.sql.PrepareContext(ctx, query)
+func (s series) ofFewValues(ctx context.Context, steps []stretch, query string, args []any, values []string) (list []Point, err error) {
+	look, err := s.db.SQL.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +173,12 @@ func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query s
 }
 
 // ofManyValues adds up a label with so many values that most steps have nothing of most of them.
-func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, w *where) (list []Point, err error) {
+func (s series) ofManyValues(ctx context.Context, steps []stretch, w *where) (list []Point, err error) {
 	for _, st := range steps {
 		narrowed := &where{slices.Clone(w.parts), slices.Clone(w.args)}
 		narrowed.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
 		query := fmt.Sprintf("SELECT (quarter - %d) / %d, value%s FROM label_rollup%s GROUP BY 1, 2", st.from, st.length, s.what.figures().rollupSums(), narrowed)
-		if list, err = d.points(ctx, list, st.at, s.what.figures(), 1, query, narrowed.args...); err != nil {
+		if list, err = s.points(ctx, list, st.at, s.what.figures(), 1, query, narrowed.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -184,8 +186,8 @@ func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, w *whe
 }
 
 // points appends what a query answers with: the number of the step, the keys of so many groups, the sums.
-func (d *DB) points(ctx context.Context, list []Point, at []time.Time, figures figureList, groups int, query string, args ...any) ([]Point, error) {
-	found, err := collect(ctx, d, query, args, func(found *sql.Rows) (p Point, err error) {
+func (s series) points(ctx context.Context, list []Point, at []time.Time, figures figureList, groups int, query string, args ...any) ([]Point, error) {
+	found, err := database.Collect(ctx, s.db, query, args, func(found *sql.Rows) (p Point, err error) {
 		var step int
 		to := append([]any{&step}, []any{&p.Key, &p.Second}[:groups]...)
 		if err := found.Scan(figures.at(to, &p.Figures)...); err != nil {
@@ -197,27 +199,6 @@ func (d *DB) points(ctx context.Context, list []Point, at []time.Time, figures f
 	return append(list, found...), err
 }
 
-// labelList is what runs have to be labelled with.
-func (f Filter) labelList() [][2]string { return labelList(f.Name, f.Project, f.Machine, f.Tags) }
-
-// labelList are labels with their values, in the order of their names. Names, projects and machines are labels, as tags are: "tag." and the key.
-func labelList(name, project, machine string, tags map[string]string) (list [][2]string) {
-	for _, l := range [][2]string{{string(ByMachine), machine}, {string(ByName), name}, {string(ByProject), project}} {
-		if l[1] != "" {
-			list = append(list, l)
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		list = append(list, [2]string{tagPrefix + key, tags[key]})
-	}
-	return list
-}
-
-// bucketOf is the bucket of a time to the first token, in milliseconds.
-func bucketOf(ms int64) int {
-	return int(math.Round(math.Log(float64(max(ms, 1))) / math.Log(firstTokenBase)))
-}
-
 // Percentiles of times to the first token in a step of time, in milliseconds.
 type Percentiles struct {
 	At  time.Time `json:"at"`
@@ -227,8 +208,8 @@ type Percentiles struct {
 }
 
 // FirstTokens returns how long the first token took, in steps of time. Labels are not known here, and what the filter says of them is not looked at.
-func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) time.Time) (list []Percentiles, err error) {
-	first, end, err := d.span(ctx, f)
+func (s Stats) FirstTokens(ctx context.Context, f Filter, start func(time.Time) time.Time) (list []Percentiles, err error) {
+	first, end, err := s.span(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +217,7 @@ func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) ti
 		w := &where{}
 		w.and("quarter >= ? AND quarter < ?", max(st.from, first), min(st.from+st.length*int64(len(st.at)), end))
 		w.is("profile", f.Profile)
-		counts, err := d.firstTokens(ctx, len(st.at), fmt.Sprintf("SELECT (quarter - %d) / %d, bucket, sum(n) FROM first_tokens%s GROUP BY 1, 2", st.from, st.length, w), w.args)
+		counts, err := s.firstTokens(ctx, len(st.at), fmt.Sprintf("SELECT (quarter - %d) / %d, bucket, sum(n) FROM first_tokens%s GROUP BY 1, 2", st.from, st.length, w), w.args)
 		if err != nil {
 			return nil, err
 		}
@@ -252,12 +233,12 @@ func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) ti
 }
 
 // firstTokens are the counts of the buckets in each step.
-func (d *DB) firstTokens(ctx context.Context, steps int, query string, args []any) ([]map[int]int64, error) {
+func (s Stats) firstTokens(ctx context.Context, steps int, query string, args []any) ([]map[int]int64, error) {
 	type count struct {
 		step, bucket int
 		n            int64
 	}
-	list, err := collect(ctx, d, query, args, func(found *sql.Rows) (c count, err error) {
+	list, err := database.Collect(ctx, s.db, query, args, func(found *sql.Rows) (c count, err error) {
 		err = found.Scan(&c.step, &c.bucket, &c.n)
 		return c, err
 	})
@@ -292,22 +273,81 @@ func (p *Percentiles) of(counts map[int]int64) {
 }
 
 // Values are those that runs on record have as a label, or as their profile, in their order; at most so many.
-func (d *DB) Values(ctx context.Context, of Group, limit int) (list []string, err error) {
+func (s Stats) Values(ctx context.Context, of Group, limit int) (list []string, err error) {
 	// Each step looks for the next value, instead of reading all rows of one.
 	query := `WITH RECURSIVE v(x) AS (SELECT min(value) FROM label_rollup WHERE label = ?1 UNION ALL
 		SELECT (SELECT min(value) FROM label_rollup WHERE label = ?1 AND value > x) FROM v WHERE x IS NOT NULL) SELECT x FROM v WHERE x IS NOT NULL LIMIT ?2`
 	if of == ByProfile {
 		query = "SELECT DISTINCT profile FROM rollup WHERE attempts + refused + ended > 0 AND ?1 = ?1 ORDER BY 1 LIMIT ?2"
 	}
-	return texts(ctx, d, query, string(of), limit)
+	return database.Texts(ctx, s.db, query, string(of), limit)
 }
 
 // TagKeys are the keys of the tags that runs on record have.
-func (d *DB) TagKeys(ctx context.Context, limit int) ([]string, error) {
-	return texts(ctx, d, `WITH RECURSIVE v(x) AS (SELECT min(label) FROM label_rollup WHERE label > 'tag.' AND label < 'tag/' UNION ALL
+func (s Stats) TagKeys(ctx context.Context, limit int) ([]string, error) {
+	return database.Texts(ctx, s.db, `WITH RECURSIVE v(x) AS (SELECT min(label) FROM label_rollup WHERE label > 'tag.' AND label < 'tag/' UNION ALL
 		SELECT (SELECT min(label) FROM label_rollup WHERE label > x AND label < 'tag/') FROM v WHERE x IS NOT NULL) SELECT substr(x, 5) FROM v WHERE x IS NOT NULL LIMIT ?`, limit)
 }
 
-func texts(ctx context.Context, d *DB, query string, args ...any) (list []string, err error) {
-	return collect(ctx, d, query, args, scalar[string])
+// stretch is a part of the time in which all steps are equally long, so that SQL can tell by the quarter of an hour which one it is in. Days are, but
+// for those on which the clocks are set.
+type stretch struct {
+	from, length int64       // in quarters
+	at           []time.Time // when each step begins
+}
+
+// stretches are the stretches of the quarters from first up to end. The last step may go on beyond that.
+func stretches(first, end int64, start func(time.Time) time.Time) (list []stretch) {
+	length := int64(0) // of the step before
+	for q := first; q < end; {
+		at := start(moment(q * quarter))
+		same := func(q int64) bool { return start(moment(q * quarter)).Equal(at) }
+		next := q + 1
+		switch {
+		case length > 0 && same(q+length-1) && !same(q+length):
+			next = q + length
+		default:
+			for next < end && same(next) {
+				next++
+			}
+		}
+		if next-q < length && next == end {
+			next = q + length
+		}
+		if n := len(list); n > 0 && list[n-1].length == next-q {
+			list[n-1].at = append(list[n-1].at, at)
+		} else {
+			list = append(list, stretch{q, next - q, []time.Time{at}})
+		}
+		length = next - q
+		q = next
+	}
+	return list
+}
+
+// span is which quarters a filter asks for of those on record: from first up to end.
+func (s Stats) span(ctx context.Context, f Filter) (first, end int64, err error) {
+	var from, to sql.NullInt64
+	err = s.db.Row(ctx, "SELECT (SELECT min(quarter) FROM rollup), (SELECT max(quarter) FROM rollup)", nil, &from, &to)
+	if err != nil || !from.Valid {
+		return 0, 0, err
+	}
+	first, end = from.Int64, to.Int64+1
+	if !f.Since.IsZero() {
+		first = max(first, floorDiv(f.Since.UnixMilli(), quarter))
+	}
+	if !f.Until.IsZero() {
+		end = min(end, -floorDiv(-f.Until.UnixMilli(), quarter))
+	}
+	return first, end, nil
+}
+
+// First is when the oldest run on record has ended, or the quarter of an hour in which it has.
+func (s Stats) First(ctx context.Context) (time.Time, error) {
+	var at sql.NullInt64
+	err := s.db.Row(ctx, "SELECT min(quarter) FROM rollup", nil, &at)
+	if err != nil || !at.Valid {
+		return time.Now(), err
+	}
+	return moment(at.Int64 * quarter), nil
 }

@@ -45,7 +45,7 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 	for _, f := range []record.Filter{{}, {Profile: "claude"}, {Class: "auth"}, {Class: record.Failed}, {Name: "nightly"}, {Project: "/p1"}, {Tags: map[string]string{"team": "a"}},
 		{Profile: "claude", Class: "auth", Since: t0.Add(24 * time.Hour)}, {Name: "nightly", Profile: "claude", Until: t0.Add(36 * time.Hour)}, {Name: "nightly", Project: "/p1"}} {
 		for _, by := range []record.Group{record.ByProfile, record.ByModel, record.ByClass, record.ByDay, record.ByName, record.ByProject, "tag.team"} {
-			points, err := d.Series(ctx, f, record.Reliability|record.Spending, dayOf, by)
+			points, err := d.Stats.Series(ctx, f, record.Reliability|record.Spending, dayOf, by)
 			must.OK(t, err)
 			got := map[string]record.Figures{}
 			for _, p := range points {
@@ -60,7 +60,7 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 				sum.Usage.InputTokens += p.Usage.InputTokens
 				got[key] = sum
 			}
-			want, _, err := d.Stats(ctx, f, by, time.UTC)
+			want, _, err := d.Stats.Groups(ctx, f, by, time.UTC)
 			must.OK(t, err)
 			n := 0
 			for _, figures := range want {
@@ -111,7 +111,7 @@ func TestSeries_Steps(t *testing.T) {
 	} {
 		for _, by := range [][]record.Group{{record.ByProfile}, {record.ByName}, {record.ByClass, record.ByProfile}} {
 			since := begin.Add(26 * time.Hour).Truncate(15 * time.Minute)
-			points, err := d.Series(ctx, record.Filter{Since: since}, record.Reliability, start, by...)
+			points, err := d.Stats.Series(ctx, record.Filter{Since: since}, record.Reliability, start, by...)
 			must.OK(t, err)
 			counts, last := map[int64]int64{}, time.Time{}
 			for _, p := range points {
@@ -145,9 +145,9 @@ func TestRecent_FindsTheSame(t *testing.T) {
 		{Profile: "claude", Since: t0.Add(5*time.Hour + 7*time.Minute), Until: t0.Add(50*time.Hour + 3*time.Minute)}} {
 		for _, limit := range []int{5, 1000} {
 			f.Limit = limit
-			got, err := d.Recent(ctx, f)
+			got, err := d.Runs.Recent(ctx, f)
 			must.OK(t, err)
-			want, err := d.Invocations(ctx, f)
+			want, err := d.Runs.Invocations(ctx, f)
 			must.OK(t, err)
 			if len(got) != len(want) {
 				t.Fatalf("%+v: %d runs, want %d", f, len(got), len(want))
@@ -204,7 +204,7 @@ func TestFirstTokens(t *testing.T) {
 	w := newWorld(t)
 	w.append(labelledRuns(400)...)
 	d, _ := w.fold()
-	list, err := d.FirstTokens(ctx, record.Filter{Since: t0.Add(12 * time.Hour), Until: t0.Add(36 * time.Hour)}, dayOf)
+	list, err := d.Stats.FirstTokens(ctx, record.Filter{Since: t0.Add(12 * time.Hour), Until: t0.Add(36 * time.Hour)}, dayOf)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
@@ -222,11 +222,11 @@ func TestValues(t *testing.T) {
 		of   record.Group
 		want string
 	}{{record.ByName, "[nightly review]"}, {record.ByProject, "[/p0 /p1 /p2 /p3]"}, {"tag.team", "[a b]"}, {record.ByProfile, "[claude codex]"}, {"tag.none", "[]"}} {
-		if list, err := d.Values(ctx, test.of, 100); err != nil || fmt.Sprint(list) != test.want {
+		if list, err := d.Stats.Values(ctx, test.of, 100); err != nil || fmt.Sprint(list) != test.want {
 			t.Errorf("%s: %v, %v", test.of, list, err)
 		}
 	}
-	if keys, err := d.TagKeys(ctx, 100); err != nil || fmt.Sprint(keys) != "[team]" {
+	if keys, err := d.Stats.TagKeys(ctx, 100); err != nil || fmt.Sprint(keys) != "[team]" {
 		t.Errorf("keys: %v, %v", keys, err)
 	}
 }

@@ -6,36 +6,21 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/label"
-	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/record/database"
 )
 
-// Group is what statistics are grouped by.
-type Group string
-
-const (
-	ByDay     Group = "day" // in the zone of the times that were asked for
-	ByProfile Group = "profile"
-	ByModel   Group = "model"
-	ByClass   Group = "class"
-	ByName    Group = "name" // a label, as are those that begin with "tag."
-	ByProject Group = "project"
-	ByMachine Group = "machine" // in the record of a fleet
-)
-
-// Groups are all of them but those by a tag.
-var Groups = []Group{ByDay, ByProfile, ByModel, ByClass, ByName, ByProject, ByMachine}
+// Stats are questions about what runs add up to.
+type Stats struct{ db *database.DB }
 
 // tallied takes the figures of a part of what is added up. Where that is by a label, the label stands in the place of the
 // profile.
 type tallied func(at int64, profile, model, class string, g Figures)
 
-// Stats adds up what the filter lets through, by group, and in all. Attempts count at the time they ended, and so do the
+// Groups adds up what the filter lets through, by group, and in all. Attempts count at the time they ended, and so do the
 // tokens they used; an invocation counts where its last attempt does.
-func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location) (groups []Figures, total Figures, err error) {
+func (s Stats) Groups(ctx context.Context, f Filter, by Group, zone *time.Location) (groups []Figures, total Figures, err error) {
 	sums := map[string]*Figures{}
 	add := func(at int64, profile, model, class string, g Figures) {
 		key := ""
@@ -55,7 +40,7 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 		sums[key].Add(g)
 		total.Add(g)
 	}
-	if err := d.tallies(ctx, f, by, add); err != nil {
+	if err := s.tallies(ctx, f, by, add); err != nil {
 		return nil, total, err
 	}
 	for _, s := range sums {
@@ -76,9 +61,9 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 
 // tallies takes whole quarters of an hour from the rollup, and what is left of the first and the last one from the rows
 // that were summed up there.
-func (d *DB) tallies(ctx context.Context, f Filter, by Group, add tallied) error {
+func (s Stats) tallies(ctx context.Context, f Filter, by Group, add tallied) error {
 	if by.label("") != "" {
-		return d.tallyLabels(ctx, f, by, add)
+		return s.tallyLabels(ctx, f, by, add)
 	}
 	since, until := int64(0), int64(1)<<60
 	if !f.Since.IsZero() {
@@ -89,24 +74,24 @@ func (d *DB) tallies(ctx context.Context, f Filter, by Group, add tallied) error
 	}
 	first, last := -floorDiv(-since, quarter), floorDiv(until, quarter) // whole ones: from first up to last
 	if first > last || f.labelled() {
-		return d.tallyRows(ctx, f, since, until, add)
+		return s.tallyRows(ctx, f, since, until, add)
 	}
 	if since < first*quarter {
-		if err := d.tallyRows(ctx, f, since, first*quarter, add); err != nil {
+		if err := s.tallyRows(ctx, f, since, first*quarter, add); err != nil {
 			return err
 		}
 	}
-	if err := d.tallyRollup(ctx, f, by, first, last, add); err != nil {
+	if err := s.tallyRollup(ctx, f, by, first, last, add); err != nil {
 		return err
 	}
 	if until > last*quarter {
-		return d.tallyRows(ctx, f, last*quarter, until, add)
+		return s.tallyRows(ctx, f, last*quarter, until, add)
 	}
 	return nil
 }
 
 // tallyRollup adds up in SQL as far as the groups allow: only for days a quarter matters.
-func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last int64, add tallied) error {
+func (s Stats) tallyRollup(ctx context.Context, f Filter, by Group, first, last int64, add tallied) error {
 	w := &where{}
 	w.and("quarter >= ? AND quarter < ?", first, last)
 	narrow(w, f, "profile", "class")
@@ -115,57 +100,48 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 		group = "quarter"
 	}
 	query := fmt.Sprintf("SELECT min(quarter) * %d, profile, model, class%s FROM rollup%s GROUP BY %s", quarter, kept(inRollups).rollupSums(), w, group)
-	return d.tally(ctx, query, w.args, kept(inRollups), add)
+	return s.tally(ctx, query, w.args, kept(inRollups), add)
 }
 
 // tallyRows is for times that are not whole quarters.
-func (d *DB) tallyRows(ctx context.Context, f Filter, since, until int64, add tallied) error {
-	if err := d.tallyAttempts(ctx, f, since, until, add); err != nil {
+func (s Stats) tallyRows(ctx context.Context, f Filter, since, until int64, add tallied) error {
+	if err := s.tallyAttempts(ctx, f, since, until, add); err != nil {
 		return err
 	}
-	return d.tallyFaults(ctx, f, since, until, add)
+	return s.tallyFaults(ctx, f, since, until, add)
 }
 
-func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, add tallied) error {
+func (s Stats) tallyAttempts(ctx context.Context, f Filter, since, until int64, add tallied) error {
 	w := &where{}
 	w.and("a.timestamp >= ? AND a.timestamp < ?", since, until)
 	f.labels(w, "i.")
 	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
 	query := fmt.Sprintf(`SELECT a.timestamp, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class%s
 		FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, kept(inRollups).rows(), w)
-	return d.tally(ctx, query, w.args, kept(inRollups), add)
+	return s.tally(ctx, query, w.args, kept(inRollups), add)
 }
 
 // tallyFaults counts the failures of hooks and MCP servers.
-func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add tallied) error {
+func (s Stats) tallyFaults(ctx context.Context, f Filter, since, until int64, add tallied) error {
 	w := &where{}
 	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
 	f.eventLabels(w)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
 	query := "SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 1 FROM events" + w.String()
-	return d.tally(ctx, query, w.args, onlyFaults(), add)
+	return s.tally(ctx, query, w.args, onlyFaults(), add)
 }
 
 // onlyFaults is what the failures of hooks and MCP servers add to.
 func onlyFaults() figureList { return some(func(f *Figure) bool { return f.column == "faults" }) }
 
-func narrow(w *where, f Filter, profile, class string) {
-	w.is(profile, f.Profile)
-	if f.Class == Failed {
-		w.and(class + " <> 'ok'")
-	} else {
-		w.is(class, f.Class)
-	}
-}
-
 // tally adds what a query has found: a time, the keys, and the figures of the list.
-func (d *DB) tally(ctx context.Context, query string, args []any, list figureList, add tallied) error {
+func (s Stats) tally(ctx context.Context, query string, args []any, list figureList, add tallied) error {
 	type row struct {
 		at                    int64
 		profile, model, class string
 		Figures
 	}
-	found, err := collect(ctx, d, query, args, func(found *sql.Rows) (g row, err error) {
+	found, err := database.Collect(ctx, s.db, query, args, func(found *sql.Rows) (g row, err error) {
 		err = found.Scan(list.at([]any{&g.at, &g.profile, &g.model, &g.class}, &g.Figures)...)
 		return g, err
 	})
@@ -175,67 +151,15 @@ func (d *DB) tally(ctx context.Context, query string, args []any, list figureLis
 	return err
 }
 
-// labelled says that the filter asks for labels, which only rows have.
-func (f Filter) labelled() bool {
-	return len(f.labelList()) > 0 || f.Batch != ""
-}
-
-// labels narrows by the columns of labels, which have that prefix.
-func (f Filter) labels(w *where, prefix string) {
-	for _, l := range f.labelList() {
-		w.and(Group(l[0]).label(prefix)+" = ?", l[1])
-	}
-	w.is(prefix+"batch", f.Batch)
-}
-
-// tagColumn is the value of one tag of a JSON object. Keys of tags have nothing in them that would need to be escaped.
-func tagColumn(column, key string) string { return "json_extract(" + column + `, '$."` + key + `"')` }
-
-// tagPrefix is how a group of statistics begins that is a tag.
-const tagPrefix = "tag."
-
-// ParseGroup reads what statistics are to be grouped by.
-func ParseGroup(text string) (Group, error) {
-	if key, ok := strings.CutPrefix(text, tagPrefix); ok {
-		if !label.IsKey(key) {
-			return "", message.Error(fmt.Sprintf("%.60q is not the key of a tag. Write it like this: tag.team", key))
-		}
-		return Group(text), nil
-	}
-	if !slices.Contains(Groups, Group(text)) {
-		return "", message.Error(fmt.Sprintf("%.60q is not day, profile, model, class, name, project, machine or tag.KEY", text))
-	}
-	return Group(text), nil
-}
-
-// label is what a run is grouped by, as SQL over the columns of a table with that prefix; empty for a group that is no label.
-func (g Group) label(prefix string) string {
-	if key, ok := strings.CutPrefix(string(g), tagPrefix); ok {
-		return tagColumn(prefix+"tags", key)
-	}
-	if g == ByName || g == ByProject || g == ByMachine {
-		return prefix + string(g)
-	}
-	return ""
-}
-
-// labelOfEvent is the same for the metadata of an event.
-func (g Group) labelOfEvent() string {
-	if key, ok := strings.CutPrefix(string(g), tagPrefix); ok {
-		return `json_extract(metadata, '$.tags."` + key + `"')`
-	}
-	return "json_extract(metadata, '$." + string(g) + "')"
-}
-
 // tallyLabels adds up by a label. The rollup has none, so it is all rows of the time that are added up.
-func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) error {
+func (s Stats) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) error {
 	w := &where{}
 	w.times("a.timestamp", f)
 	f.labels(w, "i.")
 	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
 	query := "SELECT max(a.timestamp), coalesce(" + by.label("i.") + ", ''), '', ''" + kept(inRollups).rowSums() +
 		" FROM attempts a JOIN invocations i ON i.id = a.invocation" + w.String() + " GROUP BY 2"
-	if err := d.tally(ctx, query, w.args, kept(inRollups), add); err != nil {
+	if err := s.tally(ctx, query, w.args, kept(inRollups), add); err != nil {
 		return err
 	}
 	w = &where{}
@@ -244,12 +168,5 @@ func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) e
 	f.eventLabels(w)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
 	query = "SELECT max(timestamp), coalesce(" + by.labelOfEvent() + ", ''), '', '', count(*) FROM events" + w.String() + " GROUP BY 2"
-	return d.tally(ctx, query, w.args, onlyFaults(), add)
-}
-
-// eventLabels narrows events by the labels in their metadata.
-func (f Filter) eventLabels(w *where) {
-	for _, l := range f.labelList() {
-		w.and(Group(l[0]).labelOfEvent()+" = ?", l[1])
-	}
+	return s.tally(ctx, query, w.args, onlyFaults(), add)
 }

@@ -10,12 +10,6 @@ import (
 	"strings"
 )
 
-// quarter is the length of a rollup's time, in milliseconds.
-const quarter = 15 * 60 * 1000
-
-// Time to the first token is kept as counts by size: a bucket is 9 % wider than the one before, so that a percentile is known to less than 5 %.
-const firstTokenBase = 1.0905077326652577 // 2^(1/8)
-
 // summed is a table with sums of what lines have in common.
 type summed struct {
 	rows
@@ -54,8 +48,6 @@ var summedTables = []summed{
 		}
 	}},
 }
-
-func (l *line) quarter() int64 { return floorDiv(l.Timestamp.UnixMilli(), quarter) }
 
 // addUp adds lines to all sums.
 func addUp(ctx context.Context, conn *sql.Conn, lines []line) error {
@@ -108,15 +100,6 @@ func (a sumKey) compare(b sumKey) int {
 		}
 	}
 	return 0
-}
-
-// labels are what a line is labelled with.
-func (l *line) labels() [][2]string { return labelList(l.Name, l.Project, l.machine, l.Tags) }
-
-// waited is what a line says that has been waited, in milliseconds. What it only plans is not known to be over before the
-// next line of its run has come: see settleWaits.
-func (l *line) waited() int64 {
-	return ms(l.WaitTime) - ms(l.Planned()) + ms(l.GateWait) + l.settled
 }
 
 // settleWaits makes the planned waits count that the new lines show to be over, less what they say was cut short. So the wait

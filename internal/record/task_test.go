@@ -28,21 +28,21 @@ func TestTasks(t *testing.T) {
 	d, _ := w.fold()
 	w.expect(before, "SELECT id, started, timestamp, status, class, cost_usd FROM invocations WHERE id = 'run-000000' AND batch IS NULL AND task IS NULL AND line IS NULL")
 
-	list, err := d.Invocations(ctx, record.Filter{Batch: "/w/a.jsonl"})
+	list, err := d.Runs.Invocations(ctx, record.Filter{Batch: "/w/a.jsonl"})
 	if err != nil || len(list) != 2 || list[1].Task != (record.Task{Batch: "/w/a.jsonl", Task: "q2", Line: 2}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if list, err := d.Invocations(ctx, record.Filter{Batch: "/w/none.jsonl"}); err != nil || len(list) != 0 {
+	if list, err := d.Runs.Invocations(ctx, record.Filter{Batch: "/w/none.jsonl"}); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if list, err := d.Invocations(ctx, record.Filter{Invocation: "run-000000"}); err != nil || len(list) != 1 || list[0].Task != (record.Task{}) {
+	if list, err := d.Runs.Invocations(ctx, record.Filter{Invocation: "run-000000"}); err != nil || len(list) != 1 || list[0].Task != (record.Task{}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if alerts, err := d.Alerts(ctx, record.Filter{}); err != nil || len(alerts) != 1 || alerts[0].Task != list[1].Task {
+	if alerts, err := d.Alerts.List(ctx, record.Filter{}); err != nil || len(alerts) != 1 || alerts[0].Task != list[1].Task {
 		t.Errorf("%+v, %v", alerts, err)
 	}
 	w.expect("/w/a.jsonl|q2|2", "SELECT json_extract(metadata, '$.batch'), json_extract(metadata, '$.task'), json_extract(metadata, '$.line') FROM events")
-	stats, _, err := d.Stats(ctx, record.Filter{Batch: "/w/a.jsonl"}, record.ByClass, time.UTC)
+	stats, _, err := d.Stats.Groups(ctx, record.Filter{Batch: "/w/a.jsonl"}, record.ByClass, time.UTC)
 	if err != nil || len(stats) != 2 {
 		t.Errorf("%+v, %v", stats, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -66,7 +67,7 @@ const around = `
 // Tree returns the runs that the filter lets through with all that are around and inside them, each above those that were
 // started in it. If the filter names a run, that is where the tree begins. live are runs that have not ended: the record may
 // have nothing of them yet.
-func (d *DB) Tree(ctx context.Context, f Filter, live []Invocation) ([]Node, error) {
+func (r Runs) Tree(ctx context.Context, f Filter, live []Invocation) ([]Node, error) {
 	known, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (d *DB) Tree(ctx context.Context, f Filter, live []Invocation) ([]Node, err
 	if limit == 0 {
 		limit = -1
 	}
-	found, err := newest(ctx, d, query, slices.Concat([]any{string(known)}, w.args, []any{limit}), 0, scanInvocation)
+	found, err := database.Newest(ctx, r.db, query, slices.Concat([]any{string(known)}, w.args, []any{limit}), 0, scanInvocation)
 	if err != nil {
 		return nil, err
 	}

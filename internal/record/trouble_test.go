@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -67,7 +68,7 @@ func TestOpen_Damaged(t *testing.T) {
 			if _, err := d.Fold(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if list, err := d.Invocations(ctx, record.Filter{}); err != nil || len(list) != 110 {
+			if list, err := d.Runs.Invocations(ctx, record.Filter{}); err != nil || len(list) != 110 {
 				t.Errorf("%d runs, %v", len(list), err)
 			}
 			if len(d.Said) != 1 || !strings.Contains(d.Said[0], "It is now "+filepath.Join(w.dir, record.Name)+".damaged-") {
@@ -160,11 +161,11 @@ func TestOpen_NewerSchema(t *testing.T) {
 	d.Close()
 	restore()
 	_, err := record.Open(w.dir)
-	if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("schema %d, this one knows %d", record.Latest()+2, record.Latest())) || !strings.Contains(err.Error(), "Install that version") {
+	if !errors.Is(err, database.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("schema %d, this one knows %d", record.Latest()+2, record.Latest())) || !strings.Contains(err.Error(), "Install that version") {
 		t.Errorf("said %v", err)
 	}
 	w.expect("1", "SELECT count(*) FROM invocations") // it was left alone
-	if _, err := record.Examine(w.dir); !errors.Is(err, record.ErrNewer) {
+	if _, err := record.Examine(w.dir); !errors.Is(err, database.ErrNewer) {
 		t.Errorf("doctor said %v", err)
 	}
 }
@@ -213,7 +214,7 @@ func TestOpen_SecondSchema(t *testing.T) {
 	if sum.Lines != 0 || w.counts() != before {
 		t.Errorf("folded %+v; there were %s, now %s", sum, before, w.counts())
 	}
-	all, err := d.Invocations(ctx, record.Filter{})
+	all, err := d.Runs.Invocations(ctx, record.Filter{})
 	if err != nil || len(all) != 5 {
 		t.Fatalf("%d runs, %v", len(all), err)
 	}
@@ -225,18 +226,18 @@ func TestOpen_SecondSchema(t *testing.T) {
 	if claude := all[0]; claude.Usage.CostUSD == nil || *claude.Usage.CostUSD < 0.001 {
 		t.Errorf("%+v", claude.Usage)
 	}
-	if list, err := d.Attempts(ctx, record.Filter{}); err != nil || len(list) != 8 || list[0].FirstMS != nil || list[0].Tools != nil {
+	if list, err := d.Runs.Attempts(ctx, record.Filter{}); err != nil || len(list) != 8 || list[0].FirstMS != nil || list[0].Tools != nil {
 		t.Errorf("%+v, %v", list, err)
 	}
 	// Two sessions were left by a retry, and were said to run for ever.
 	w.expect("claude|abandoned|1\nclaude|done|1\ncodex|abandoned|1\ncodex|done|1", "SELECT profile, status, invocations FROM sessions ORDER BY profile, status")
 	w.append(tooled())
 	d.Fold(ctx)
-	_, total, err := d.Stats(ctx, record.Filter{}, record.ByProfile, time.UTC)
+	_, total, err := d.Stats.Groups(ctx, record.Filter{}, record.ByProfile, time.UTC)
 	if err != nil || total.Invocations != 6 || total.Attempts != 9 || total.UnknownCosts != 0 {
 		t.Errorf("%+v, %v", total, err)
 	}
-	if found, err := d.Invocations(ctx, record.Filter{Invocation: tooled().Invocation}); err != nil || len(found) != 1 || *found[0].BelayCode != 75 {
+	if found, err := d.Runs.Invocations(ctx, record.Filter{Invocation: tooled().Invocation}); err != nil || len(found) != 1 || *found[0].BelayCode != 75 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -256,20 +257,20 @@ func TestOpen_SecondSchemaEventsAndAlerts(t *testing.T) {
 	w.expect("crash", "SELECT event_type FROM events")
 	configured := time.UnixMilli(1793534430000)
 	now := configured.Add(time.Minute)
-	since, err := d.SinkSince(ctx, "x", configured)
+	since, err := d.Alerts.SinkSince(ctx, "x", configured)
 	if err != nil || !since.Equal(configured) {
 		t.Errorf("%v, %v", since, err)
 	}
-	if again, err := d.SinkSince(ctx, "x", now); err != nil || !again.Equal(configured) { // the file was changed, the receiver was not
+	if again, err := d.Alerts.SinkSince(ctx, "x", now); err != nil || !again.Equal(configured) { // the file was changed, the receiver was not
 		t.Errorf("%v, %v", again, err)
 	}
-	if a, ok, err := d.ClaimAlert(ctx, now, since); !ok || err != nil || a.Integration != "gh" {
+	if a, ok, err := d.Alerts.Claim(ctx, now, since); !ok || err != nil || a.Integration != "gh" {
 		t.Errorf("%+v, %v, %v", a, ok, err)
 	}
-	if a, ok, err := d.ClaimAlert(ctx, now, since); ok || err != nil {
+	if a, ok, err := d.Alerts.Claim(ctx, now, since); ok || err != nil {
 		t.Errorf("%+v, %v, %v", a, ok, err)
 	}
-	if other, err := d.SinkSince(ctx, "y", now); err != nil || !other.Equal(now) {
+	if other, err := d.Alerts.SinkSince(ctx, "y", now); err != nil || !other.Equal(now) {
 		t.Errorf("%v, %v", other, err)
 	}
 }
@@ -387,32 +388,35 @@ func TestAsk_Damaged(t *testing.T) {
 	t.Parallel()
 	questions := map[string]func(d *record.DB) (n int, err error){
 		"runs": func(d *record.DB) (int, error) {
-			list, err := d.Invocations(ctx, record.Filter{})
+			list, err := d.Runs.Invocations(ctx, record.Filter{})
 			return len(list), err
 		},
-		"attempts": func(d *record.DB) (int, error) { list, err := d.Attempts(ctx, record.Filter{}); return len(list), err },
+		"attempts": func(d *record.DB) (int, error) {
+			list, err := d.Runs.Attempts(ctx, record.Filter{})
+			return len(list), err
+		},
 		"recent": func(d *record.DB) (int, error) {
-			list, err := d.Recent(ctx, record.Filter{Profile: "claude", Limit: 1000})
+			list, err := d.Runs.Recent(ctx, record.Filter{Profile: "claude", Limit: 1000})
 			return len(list), err
 		},
 		"stats": func(d *record.DB) (int, error) {
-			_, total, err := d.Stats(ctx, record.Filter{}, record.ByDay, time.UTC)
+			_, total, err := d.Stats.Groups(ctx, record.Filter{}, record.ByDay, time.UTC)
 			return int(total.Invocations), err
 		},
 		"series": func(d *record.DB) (n int, err error) {
-			list, err := d.Series(ctx, record.Filter{}, record.Reliability, func(at time.Time) time.Time { return at.Truncate(time.Hour) }, record.ByClass, record.ByProfile)
+			list, err := d.Stats.Series(ctx, record.Filter{}, record.Reliability, func(at time.Time) time.Time { return at.Truncate(time.Hour) }, record.ByClass, record.ByProfile)
 			return len(list), err
 		},
-		"meters": func(d *record.DB) (int, error) { list, _, err := d.Meters(ctx); return len(list), err },
+		"meters": func(d *record.DB) (int, error) { list, _, err := d.Stats.Meters(ctx); return len(list), err },
 		"events": func(d *record.DB) (int, error) {
-			list, err := d.Events(ctx, record.Filter{}, "")
+			list, err := d.Trail.Events(ctx, record.Filter{}, "")
 			return len(list), err
 		},
 		"values": func(d *record.DB) (int, error) {
-			list, err := d.Values(ctx, record.ByProfile, 100)
+			list, err := d.Stats.Values(ctx, record.ByProfile, 100)
 			return len(list), err
 		},
-		"first": func(d *record.DB) (int, error) { _, err := d.First(ctx); return 0, err },
+		"first": func(d *record.DB) (int, error) { _, err := d.Stats.First(ctx); return 0, err },
 	}
 	sound := newWorld(t)
 	sound.append(runs(0, 40)...)

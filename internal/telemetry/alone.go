@@ -33,7 +33,7 @@ func (s *Sender) SendAlone(ctx context.Context, metrics bool, within time.Durati
 	until := time.Now().Add(within)
 	turn, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err = s.DB.ExportAlone(turn, func() error {
+	_, err = s.DB.Outbox.Alone(turn, func() error {
 		began := time.Now()
 		if _, err := s.DB.Fold(ctx); err != nil {
 			return err

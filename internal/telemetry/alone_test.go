@@ -31,7 +31,7 @@ func TestSendAlone_Within(t *testing.T) {
 	must.OK(t, err)
 	s := &telemetry.Sender{DB: open(), Settings: settings, Kinds: telemetry.Registered()}
 	defer s.Close()
-	_, err = open().ExportAlone(t.Context(), func() error {
+	_, err = open().Outbox.Alone(t.Context(), func() error {
 		if _, err := s.SendAlone(t.Context(), true, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "another belayd is still sending") {
 			t.Errorf("while another sends: %v", err)
 		}

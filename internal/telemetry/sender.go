@@ -46,10 +46,10 @@ func (s *Sender) Send(ctx context.Context, metrics bool) (sent Sent, err error) 
 	if s.Settings.Disabled {
 		return sent, nil
 	}
-	if err := s.DB.BeginExport(ctx); err != nil {
+	if err := s.DB.Outbox.Begin(ctx); err != nil {
 		return sent, err
 	}
-	state, err := s.DB.Exporter(ctx)
+	state, err := s.DB.Outbox.Exporter(ctx)
 	if err != nil {
 		return sent, err
 	}
@@ -61,7 +61,7 @@ func (s *Sender) Send(ctx context.Context, metrics bool) (sent Sent, err error) 
 	if note == nil && sent.Rejected > 0 {
 		note = message.Error(message.TelemetryRejected(sent.Rejected, sent.Why))
 	}
-	return sent, errors.Join(err, s.DB.NoteExport(context.WithoutCancel(ctx), note))
+	return sent, errors.Join(err, s.DB.Outbox.Note(context.WithoutCancel(ctx), note))
 }
 
 // both are two errors, in one line; nil if there are none.
@@ -84,7 +84,7 @@ func (s *Sender) Close() {
 // sendTraces sends runs until the outbox is empty.
 func (s *Sender) sendTraces(ctx context.Context, instance string, sent *Sent) error {
 	if s.Settings.Traces == nil { // none are wanted
-		_, err := s.DB.ClearOutbox(ctx)
+		_, err := s.DB.Outbox.Clear(ctx)
 		return err
 	}
 	if s.traces == nil {
@@ -94,7 +94,7 @@ func (s *Sender) sendTraces(ctx context.Context, instance string, sent *Sent) er
 		}
 	}
 	for {
-		runs, err := s.DB.Outbox(ctx, runsAtOnce)
+		runs, err := s.DB.Outbox.Unsent(ctx, runsAtOnce)
 		if err != nil || len(runs) == 0 {
 			return err
 		}
@@ -139,7 +139,7 @@ func (s *Sender) sendRuns(ctx context.Context, instance string, runs []record.Un
 			}
 			sent.Spans += len(spans)
 		}
-		if err := s.DB.Sent(context.WithoutCancel(ctx), runs[:n], got.rejected); err != nil {
+		if err := s.DB.Outbox.Sent(context.WithoutCancel(ctx), runs[:n], got.rejected); err != nil {
 			return err
 		}
 		sent.add(got)
@@ -160,7 +160,7 @@ func (s *Sender) sendMetrics(ctx context.Context, instance string, sent *Sent) e
 	if s.Settings.Metrics == nil {
 		return nil
 	}
-	meters, since, err := s.DB.Meters(ctx)
+	meters, since, err := s.DB.Stats.Meters(ctx)
 	if err != nil || len(meters) == 0 {
 		return err
 	}

@@ -78,7 +78,7 @@ func (w *world) send() (telemetry.Sent, error) {
 
 func (w *world) waiting() int64 {
 	w.Helper()
-	e, err := w.db.Exporter(ctx)
+	e, err := w.db.Outbox.Exporter(ctx)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestRetries(t *testing.T) {
 			if (err != nil) != tt.fails || w.receiver.Requests() != tt.requests || (w.waiting() == 1) != tt.fails {
 				t.Errorf("%v, %d requests, %d waiting", err, w.receiver.Requests(), w.waiting())
 			}
-			state, _ := w.db.Exporter(ctx)
+			state, _ := w.db.Outbox.Exporter(ctx)
 			if (state.Trouble != "") != tt.fails {
 				t.Errorf("%+v", state)
 			}
@@ -300,7 +300,7 @@ func TestPartialSuccess(t *testing.T) {
 		w.env["OTEL_EXPORTER_OTLP_PROTOCOL"], w.receiver.Reject = protocol, 2
 		w.append(plainRun("run-1"))
 		sent, err := w.send()
-		state, _ := w.db.Exporter(ctx)
+		state, _ := w.db.Outbox.Exporter(ctx)
 		if err != nil || sent.Rejected != 4 || state.Rejected != 2 || state.Waiting != 0 || state.Trouble != "the receiver rejected 4 items: too many" {
 			t.Errorf("%s: %+v %v %+v", protocol, sent, err, state)
 		}
@@ -390,7 +390,7 @@ func TestSecrets(t *testing.T) {
 		w.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = protocol
 		w.append(plainRun("run-" + protocol))
 		_, err := w.send()
-		state, _ := w.db.Exporter(ctx)
+		state, _ := w.db.Outbox.Exporter(ctx)
 		text, _ := json.Marshal(state)
 		if err == nil || strings.Contains(err.Error()+string(text), "hunter") {
 			t.Errorf("%s: %v %s", protocol, err, text)

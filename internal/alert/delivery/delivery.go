@@ -39,17 +39,17 @@ func Deliver(ctx context.Context, d *record.DB) error {
 	if err != nil {
 		return err
 	}
-	since, err := d.SinkSince(ctx, identityOf(to), configuredAt())
+	since, err := d.Alerts.SinkSince(ctx, identityOf(to), configuredAt())
 	if err != nil || len(to.Command) == 0 && to.Webhook == "" {
 		return err
 	}
 	for {
-		a, ok, err := d.ClaimAlert(ctx, time.Now(), since)
+		a, ok, err := d.Alerts.Claim(ctx, time.Now(), since)
 		if err != nil || !ok {
 			return err
 		}
 		trouble := deliver(ctx, to, a)
-		if err := d.Delivered(context.WithoutCancel(ctx), a, time.Now(), trouble); err != nil {
+		if err := d.Alerts.Delivered(context.WithoutCancel(ctx), a, time.Now(), trouble); err != nil {
 			return err
 		}
 		if trouble != nil {

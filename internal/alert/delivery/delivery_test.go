@@ -52,7 +52,7 @@ func openDB(t *testing.T, dir string) *record.DB {
 // onlyAlert returns the one alert on record.
 func onlyAlert(t *testing.T, d *record.DB) record.Alert {
 	t.Helper()
-	list, err := d.Alerts(context.Background(), record.Filter{})
+	list, err := d.Alerts.List(context.Background(), record.Filter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}

@@ -30,7 +30,7 @@ func answer(ctx context.Context, q *question.Question) error {
 			q.Say(fmt.Sprintf("cannot deliver alerts: %v", err))
 		}
 	}
-	list, err := q.DB.Alerts(ctx, q.Filter)
+	list, err := q.DB.Alerts.List(ctx, q.Filter)
 	if err != nil {
 		return err
 	}

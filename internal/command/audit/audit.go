@@ -25,7 +25,7 @@ var columns = []term.Column{table.Time, {Heading: "ACTOR", Drop: 2}, {Heading: "
 	{Heading: "CONTEXT", Kind: term.Note}}
 
 func answer(ctx context.Context, q *question.Question) error {
-	list, err := q.DB.Audit(ctx, q.Filter, q.Text("action"))
+	list, err := q.DB.Trail.Audit(ctx, q.Filter, q.Text("action"))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -42,7 +43,7 @@ func check() (list []doctor.Finding) {
 		return found(doctor.Wrong, doctor.MoveAside(refused.Path), fmt.Sprintf("%s %s, so the database cannot be used", term.Tilde(refused.Path), refused.Reason))
 	case errors.Is(err, fs.ErrNotExist):
 		return found(doctor.Fine, "", "no database yet; the first query creates it")
-	case errors.Is(err, record.ErrNewer):
+	case errors.Is(err, database.ErrNewer):
 		return found(doctor.Wrong, "make install", err.Error())
 	case err != nil:
 		return found(doctor.Wrong, "belay stats", fmt.Sprintf("the database is damaged (%v); the next query sets it aside and rebuilds it", err))

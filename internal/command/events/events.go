@@ -21,7 +21,7 @@ var columns = []term.Column{table.Time, {Heading: "EVENT", Drop: 2}, {Heading: "
 	table.Number("RETRIES", 1), table.Error}
 
 func answer(ctx context.Context, q *question.Question) error {
-	list, err := q.DB.Events(ctx, q.Filter, q.Text("category"))
+	list, err := q.DB.Trail.Events(ctx, q.Filter, q.Text("category"))
 	if err != nil {
 		return err
 	}

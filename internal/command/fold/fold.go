@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/telemetry"
 )
@@ -30,7 +31,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 	question.LazyGC()
 	d, err := record.Open(dir)
 	if err != nil {
-		return 0, record.OpenError(dir, err)
+		return 0, database.OpenError(dir, err)
 	}
 	defer d.Close()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -46,7 +47,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 func sendFolded(ctx context.Context, d *record.DB) error {
 	settings, err := telemetry.FromEnviron(os.Getenv)
 	if err != nil {
-		return errors.Join(d.BeginExport(ctx), d.NoteExport(ctx, err))
+		return errors.Join(d.Outbox.Begin(ctx), d.Outbox.Note(ctx, err))
 	}
 	if _, err := config.ReadUser(); err != nil { // which declares profiles
 		return err

@@ -39,14 +39,14 @@ func answer(ctx context.Context, q *question.Question) error {
 	}
 	switch {
 	case q.On("follow") && q.On("attempts"):
-		return follow(ctx, q, q.DB.Attempts, attempts(q), func(a record.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
+		return follow(ctx, q, q.DB.Runs.Attempts, attempts(q), func(a record.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
 	case q.On("follow"):
-		return follow(ctx, q, q.DB.Invocations, runs(q), func(i record.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
+		return follow(ctx, q, q.DB.Runs.Invocations, runs(q), func(i record.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
 	case q.On("attempts"):
-		list, err := q.DB.Attempts(ctx, q.Filter)
+		list, err := q.DB.Runs.Attempts(ctx, q.Filter)
 		return errors.Join(err, attempts(q).Write(q, list))
 	}
-	list, err := q.DB.Invocations(ctx, q.Filter)
+	list, err := q.DB.Runs.Invocations(ctx, q.Filter)
 	return errors.Join(err, runs(q).Write(q, list), writeOthers(ctx, q, list))
 }
 
@@ -59,7 +59,7 @@ func writeOthers(ctx context.Context, q *question.Question, list []record.Invoca
 	if f.Since.IsZero() && f.Limit > 0 && len(list) == f.Limit {
 		f.Since = list[0].Ended
 	}
-	n, err := q.DB.OtherFailures(ctx, f)
+	n, err := q.DB.Trail.OtherFailures(ctx, f)
 	if n == 0 {
 		return err
 	}

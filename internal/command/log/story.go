@@ -23,7 +23,7 @@ func story(ctx context.Context, q *question.Question) error {
 	if err != nil {
 		return err
 	}
-	attempts, err := q.DB.Attempts(ctx, record.Filter{Invocation: inv.ID})
+	attempts, err := q.DB.Runs.Attempts(ctx, record.Filter{Invocation: inv.ID})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func story(ctx context.Context, q *question.Question) error {
 
 // oneRun is the run that was asked for.
 func oneRun(ctx context.Context, q *question.Question) (inv record.Invocation, err error) {
-	found, err := q.DB.Invocations(ctx, record.Filter{Invocation: q.Filter.Invocation})
+	found, err := q.DB.Runs.Invocations(ctx, record.Filter{Invocation: q.Filter.Invocation})
 	switch {
 	case err != nil:
 		return inv, err

@@ -20,14 +20,14 @@ func TestTables_Layouts(t *testing.T) {
 	runs := term.Sheet{Columns: runColumns}
 	agents := term.Sheet{Columns: runColumns}
 	for i, inv := range []record.Invocation{
-		{ID: "20261116T093000-1f0c9a3e", Profile: "claude", Command: "claude", Status: "success", Class: "ok", Attempts: 1, ResponseMS: 412_000,
-			Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}},
-		{ID: "20261116T094000-77aa01d2", Profile: "claude", Command: "claude", Status: "exhausted", Class: "session_not_found", Attempts: 12, WaitMS: 8_105_000, ResponseMS: 59_000,
-			Usage: verdict.Usage{InputTokens: 890_123, OutputTokens: 1_200, CostUSD: usd(0.4213), Estimated: true, Unknown: true}, Error: limit},
-		{ID: "20261116T095000-b3e94c07", Profile: "codex", Command: "codex", Status: "retry", Class: "rate_limit", Attempts: 3, WaitMS: 12_000, ResponseMS: 900,
-			Usage: verdict.Usage{InputTokens: 12, OutputTokens: 3}, Error: "429 Too Many Requests"},
-		{ID: "20261116T100000-0c4f8e1b", Profile: "generic", Command: "/usr/local/lib/node_modules/tool/bin/a-long-name.js", Name: "nightly",
-			Tags: map[string]string{"team": "web", "env": "ci"}, Status: "success", Class: "ok", Attempts: 1, ResponseMS: 15},
+		{ID: "20261116T093000-1f0c9a3e", Profile: "claude", Command: "claude", Outcome: record.Outcome{Status: "success", Class: "ok"},
+			Effort: record.Effort{Attempts: 1, ResponseMS: 412_000, Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}}},
+		{ID: "20261116T094000-77aa01d2", Profile: "claude", Command: "claude", Outcome: record.Outcome{Status: "exhausted", Class: "session_not_found"},
+			Effort: record.Effort{Attempts: 12, WaitMS: 8_105_000, ResponseMS: 59_000, Usage: verdict.Usage{InputTokens: 890_123, OutputTokens: 1_200, CostUSD: usd(0.4213), Estimated: true, Unknown: true}}, Error: limit},
+		{ID: "20261116T095000-b3e94c07", Profile: "codex", Command: "codex", Outcome: record.Outcome{Status: "retry", Class: "rate_limit"},
+			Effort: record.Effort{Attempts: 3, WaitMS: 12_000, ResponseMS: 900, Usage: verdict.Usage{InputTokens: 12, OutputTokens: 3}}, Error: "429 Too Many Requests"},
+		{ID: "20261116T100000-0c4f8e1b", Profile: "generic", Command: "/usr/local/lib/node_modules/tool/bin/a-long-name.js",
+			Labels: record.Labels{Name: "nightly", Tags: map[string]string{"team": "web", "env": "ci"}}, Outcome: record.Outcome{Status: "success", Class: "ok"}, Effort: record.Effort{Attempts: 1, ResponseMS: 15}},
 	} {
 		inv.Ended = now.Add(time.Duration(i-5) * time.Hour)
 		if i < 3 {

@@ -24,7 +24,7 @@ func tree(ctx context.Context, q *question.Question) error {
 		q.Filter = record.Filter{Invocation: inv.ID}
 	}
 	live := underWay(q)
-	nodes, err := q.DB.Tree(ctx, q.Filter, live)
+	nodes, err := q.DB.Runs.Tree(ctx, q.Filter, live)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func underWay(q *question.Question) (list []record.Invocation) {
 	records, _ := q.State.Records().List() // without them, less is known of runs around others
 	for _, r := range records {
 		if r.IsRun() {
-			list = append(list, record.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,
-				Tags: r.Tags, Project: r.Project, Task: record.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}})
+			list = append(list, record.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Labels: record.Labels{
+				Name: r.Name, Tags: r.Tags, Project: r.Project}, Task: record.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}})
 		}
 	}
 	return list

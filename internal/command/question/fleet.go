@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -64,7 +65,7 @@ func openFleet(ctx context.Context, r *request.Request, own *state.State) (d *re
 		own.Prepare() // for the copy; where it cannot be made, the answer is made in memory
 	}
 	if d, err = record.OpenFleet(own.Dir, lines); err != nil {
-		return nil, fleet, record.OpenError(own.Dir, err)
+		return nil, fleet, database.OpenError(own.Dir, err)
 	}
 	if lines != nil {
 		_, away = d.Fold(ctx)

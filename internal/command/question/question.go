@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/when"
@@ -138,12 +139,12 @@ func (q *Question) open(ctx context.Context) error {
 		q.State.ReportKilled() // what cannot be written now is found by the next one
 	}
 	if q.DB, err = record.Open(dir); err != nil {
-		return record.OpenError(dir, err)
+		return database.OpenError(dir, err)
 	}
 	_, err = q.DB.Fold(ctx)
 	SayOf(q.Request, q.DB)
 	if err != nil {
-		q.Say(message.RecordStale(record.Full(err), record.Locked(err), err))
+		q.Say(message.RecordStale(database.Full(err), database.Locked(err), err))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func answer(ctx context.Context, q *question.Question) error {
 	if len(q.Rest) > 0 {
 		q.Filter.Session = q.Rest[0]
 	}
-	list, err := q.DB.Sessions(ctx, q.Filter, q.Text("status"))
+	list, err := q.DB.Sessions.List(ctx, q.Filter, q.Text("status"))
 	if err != nil {
 		return err
 	}

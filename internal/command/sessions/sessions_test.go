@@ -20,7 +20,7 @@ func TestTable_Layouts(t *testing.T) {
 	sessions := term.Sheet{Columns: columns}
 	for _, s := range []record.Session{
 		{Profile: "claude", ID: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Status: "done", Updated: now, Invocations: 12, Attempts: 14, Dir: "/srv/repositories/a-product/backend",
-			Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}, Name: "nightly"},
+			Usage: verdict.Usage{InputTokens: 1_234_567, OutputTokens: 45_678, CostUSD: usd(12.3456)}, Labels: record.Labels{Name: "nightly"}},
 		{Profile: "codex", ID: "0b6d1f4e-0000-4000-8000-000000000001", Status: "interrupted", Updated: now.AddDate(0, 0, -40), Invocations: 1, Attempts: 1, Dir: "/srv/文書",
 			Usage: verdict.Usage{InputTokens: 60, OutputTokens: 6, CostUSD: usd(0.01), Estimated: true}, Error: limit},
 	} {

@@ -49,7 +49,7 @@ func answer(ctx context.Context, q *question.Question) error {
 		}
 	}
 	for i, group := range groups {
-		list, total, err := q.DB.Stats(ctx, q.Filter, group, q.Now.Location())
+		list, total, err := q.DB.Stats.Groups(ctx, q.Filter, group, q.Now.Location())
 		if err != nil {
 			return err
 		}

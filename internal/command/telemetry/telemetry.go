@@ -58,7 +58,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 	if q.On("follow") {
 		return 0, keepSending(ctx, q, s)
 	}
-	before, err := q.DB.Exporter(ctx)
+	before, err := q.DB.Outbox.Exporter(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 	if on := own.Telemetry || endpointSet(); !settings.Disabled && (on || before.Waiting > 0) {
 		sent, trouble = s.SendAlone(ctx, true, settings.Within(sendWithin))
 	}
-	after, err := q.DB.Exporter(ctx)
+	after, err := q.DB.Outbox.Exporter(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func endpointSet() bool {
 
 // discard forgets what waits.
 func discard(ctx context.Context, q *question.Question) error {
-	n, err := q.DB.ClearOutbox(ctx)
+	n, err := q.DB.Outbox.Clear(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/belay-run/belay/internal/page/browser"
 	"github.com/belay-run/belay/internal/page/view"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/telemetry/metrics"
@@ -92,13 +93,13 @@ func Source(ctx context.Context, r *request.Request, opened *state.State) (sourc
 		d, err := record.OpenFleet(opened.Dir, feed)
 		if err != nil {
 			s.Close()
-			return nil, nil, record.OpenError(opened.Dir, err)
+			return nil, nil, database.OpenError(opened.Dir, err)
 		}
 		return &view.Source{State: opened, DB: d, Fleet: status.NewWatch(ctx, s)}, func() { d.Close(); s.Close() }, nil
 	}
 	d, err := record.Open(opened.Dir)
 	if err != nil {
-		return nil, nil, record.OpenError(opened.Dir, err)
+		return nil, nil, database.OpenError(opened.Dir, err)
 	}
 	question.SayOf(r, d)
 	return &view.Source{State: opened, DB: d, Belay: r.Belay}, func() { d.Close() }, nil

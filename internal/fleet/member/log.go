@@ -9,7 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/logfile"
 )
 
 // Shipper takes the lines of this machine's log to PostgreSQL, each exactly once: how far a file is there is changed in the same transaction that
@@ -31,7 +31,7 @@ type Shipper struct {
 
 // Ship ships what the log has by now, and says how many lines that were. After an error the next call goes on where PostgreSQL is.
 func (s *Shipper) Ship(ctx context.Context) (lines int, err error) {
-	files, err := record.LogFiles(s.Dir)
+	files, _, err := logfile.Files(s.Dir)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func (s *Shipper) Ship(ctx context.Context) (lines int, err error) {
 }
 
 // shipPiece ships the next lines of a file, and says whether there may be more.
-func (s *Shipper) shipPiece(ctx context.Context, f *record.LogFile) (lines int, more bool, err error) {
+func (s *Shipper) shipPiece(ctx context.Context, f *logfile.File) (lines int, more bool, err error) {
 	if err := s.ask(ctx); err != nil {
 		return 0, false, err
 	}
@@ -126,7 +126,7 @@ func (s *Shipper) ask(ctx context.Context) error {
 }
 
 // changed reports whether a file is not what it was before the position.
-func (s *Shipper) changed(f *record.LogFile, at store.LogPosition) (bool, error) {
+func (s *Shipper) changed(f *logfile.File, at store.LogPosition) (bool, error) {
 	if at.Position == 0 {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func before(line []byte, oldest string) bool {
 const rememberEvery = 24 * time.Hour
 
 // remember puts on record which of the files that are no longer written to are in PostgreSQL as a whole: belay prune leaves the others alone.
-func (s *Shipper) remember(files []*record.LogFile) error {
+func (s *Shipper) remember(files []*logfile.File) error {
 	shipped := map[string]int64{}
 	for _, f := range files {
 		if !f.Live() {
@@ -165,7 +165,7 @@ func (s *Shipper) remember(files []*record.LogFile) error {
 	if s.remembered != nil && maps.Equal(shipped, s.remembered) && time.Since(s.at) < rememberEvery {
 		return nil
 	}
-	if err := record.WriteShipped(s.Dir, shipped); err != nil {
+	if err := logfile.WriteShipped(s.Dir, shipped); err != nil {
 		return err
 	}
 	s.remembered, s.at = shipped, time.Now()

@@ -20,7 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/fleet/member"
 	"github.com/belay-run/belay/internal/fleet/store"
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/logfile"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -109,7 +109,7 @@ func (s *state) aside(name string) {
 func (s *state) files() map[string]string {
 	s.Helper()
 	all := map[string]string{}
-	files, err := record.LogFiles(s.dir)
+	files, _, err := logfile.Files(s.dir)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestShip(t *testing.T) {
 		positions, _ := fleet.LogPositions(t.Context(), "ant")
 		last := positions[len(positions)-1]
 		at := last.Position - int64(len(s.files()[last.Identity])-len(before[last.Identity]))
-		f, _ := record.LogFiles(s.dir)
+		f, _, _ := logfile.Files(s.dir)
 		tail, _ := f[len(f)-1].Tail(at)
 		if _, err := fleet.Pool.Exec(t.Context(), "update belay.log_position set position = $1, tail = $2 where identity = $3", at, tail, last.Identity); err != nil {
 			t.Fatal(err)

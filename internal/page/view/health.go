@@ -73,13 +73,13 @@ func (s *Source) Health(ctx context.Context, q url.Values) (v Health, err error)
 		return v, err
 	}
 	v = Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, Integrations: []Integration{}}
-	points, err := s.DB.Series(ctx, f, record.Reliability, start, record.ByClass, record.ByProfile)
+	points, err := s.DB.Stats.Series(ctx, f, record.Reliability, start, record.ByClass, record.ByProfile)
 	if err != nil {
 		return v, err
 	}
 	v.addClasses(points)
 	v.addProfiles(points)
-	tokens, err := s.DB.FirstTokens(ctx, f, start)
+	tokens, err := s.DB.Stats.FirstTokens(ctx, f, start)
 	if err != nil {
 		return v, err
 	}
@@ -149,7 +149,7 @@ func (v *Health) addProfiles(points []record.Point) {
 func (s *Source) addLast(ctx context.Context, v *Health, f record.Filter) error {
 	for i := range v.Integrations {
 		n := &v.Integrations[i]
-		events, err := s.DB.Events(ctx, record.Filter{Since: f.Since, Until: f.Until, Profile: n.Name, Limit: 1}, n.Kind)
+		events, err := s.DB.Trail.Events(ctx, record.Filter{Since: f.Since, Until: f.Until, Profile: n.Name, Limit: 1}, n.Kind)
 		if err != nil {
 			return err
 		}

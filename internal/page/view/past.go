@@ -34,7 +34,7 @@ func (s *Source) Runs(ctx context.Context, q url.Values) (runs Runs, err error) 
 	}
 	n := f.Limit
 	f.Limit++
-	list, err := s.DB.Recent(ctx, f)
+	list, err := s.DB.Runs.Recent(ctx, f)
 	if err != nil {
 		return runs, err
 	}
@@ -73,7 +73,7 @@ func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err erro
 			story.Running = &r
 		}
 	}
-	found, err := s.DB.Run(ctx, id)
+	found, err := s.DB.Runs.ByID(ctx, id)
 	switch {
 	case err != nil:
 		return story, err
@@ -81,19 +81,20 @@ func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err erro
 		return story, os.ErrNotExist
 	case found == nil: // its first attempt is not over
 		r := story.Running
-		story.Invocation = record.Invocation{ID: id, Profile: r.Profile, Command: r.Command, Status: "retry", Name: r.Name, Tags: r.Tags, Project: r.Project, Parent: r.Parent, Session: r.Session}
+		story.Invocation = record.Invocation{ID: id, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Session: r.Session,
+			Outcome: record.Outcome{Status: "retry"}, Labels: record.Labels{Name: r.Name, Tags: r.Tags, Project: r.Project}}
 		if r.Started != nil {
 			story.Started = r.Started.Time
 		}
 		return story, nil
 	}
 	story.Invocation = *found
-	attempts, err := s.DB.Attempts(ctx, record.Filter{Invocation: id})
+	attempts, err := s.DB.Runs.Attempts(ctx, record.Filter{Invocation: id})
 	if err != nil {
 		return story, err
 	}
 	story.List = append(story.List, attempts...)
-	inside, err := s.DB.Children(ctx, id, pageSize)
+	inside, err := s.DB.Runs.Children(ctx, id, pageSize)
 	if err != nil {
 		return story, err
 	}
@@ -122,7 +123,7 @@ func (s *Source) Sessions(ctx context.Context, q url.Values) (all Sessions, err 
 	if err != nil {
 		return all, err
 	}
-	list, err := s.DB.Sessions(ctx, f, q.Get("status"))
+	list, err := s.DB.Sessions.List(ctx, f, q.Get("status"))
 	all = Sessions{Period: p, Sessions: []Session{}}
 	for _, session := range slices.Backward(list) {
 		one := Session{Session: session}
@@ -146,7 +147,7 @@ func (s *Source) Alerts(ctx context.Context, q url.Values) (Alerts, error) {
 	if err != nil {
 		return Alerts{}, err
 	}
-	list, err := s.DB.Alerts(ctx, f)
+	list, err := s.DB.Alerts.List(ctx, f)
 	return Alerts{p, reversed(list)}, err
 }
 
@@ -162,7 +163,7 @@ func (s *Source) Audit(ctx context.Context, q url.Values) (Audit, error) {
 	if err != nil {
 		return Audit{}, err
 	}
-	list, err := s.DB.Audit(ctx, f, q.Get("action"))
+	list, err := s.DB.Trail.Audit(ctx, f, q.Get("action"))
 	return Audit{p, reversed(list)}, err
 }
 

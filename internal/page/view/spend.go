@@ -77,7 +77,7 @@ type Column struct {
 func (s *Source) steps(ctx context.Context, f record.Filter) (name string, start func(time.Time) time.Time, err error) {
 	from, to := f.Since, f.Until
 	if from.IsZero() {
-		from, err = s.DB.First(ctx)
+		from, err = s.DB.Stats.First(ctx)
 	}
 	if to.IsZero() {
 		to = time.Now()
@@ -116,7 +116,7 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (v Spend, err error) {
 	if err != nil {
 		return v, err
 	}
-	points, err := s.DB.Series(ctx, f, record.Spending, start, by)
+	points, err := s.DB.Stats.Series(ctx, f, record.Spending, start, by)
 	if err != nil {
 		return v, err
 	}

@@ -131,19 +131,19 @@ func (s *Source) Choices(ctx context.Context, _ url.Values) (c Choices, err erro
 		group record.Group
 		into  *[]string
 	}{{record.ByProfile, &c.Profiles}, {record.ByName, &c.Names}, {record.ByProject, &c.Projects}, {record.ByMachine, &c.Machines}} {
-		list, err := s.DB.Values(ctx, of.group, maxChoices)
+		list, err := s.DB.Stats.Values(ctx, of.group, maxChoices)
 		if err != nil {
 			return c, err
 		}
 		*of.into = append([]string{}, list...)
 	}
-	keys, err := s.DB.TagKeys(ctx, 50)
+	keys, err := s.DB.Stats.TagKeys(ctx, 50)
 	if err != nil {
 		return c, err
 	}
 	c.TagKeys = append([]string{}, keys...)
 	for _, key := range keys {
-		values, err := s.DB.Values(ctx, record.Group("tag."+key), 20)
+		values, err := s.DB.Stats.Values(ctx, record.Group("tag."+key), 20)
 		if err != nil {
 			return c, err
 		}

@@ -47,7 +47,7 @@ type Gate struct {
 // Collect gathers what the record and the state directory say. What of the state cannot be read is left out.
 func Collect(ctx context.Context, d *record.DB, s *state.State) (snap Snapshot, err error) {
 	snap.Version = version.String()
-	if snap.Meters, snap.Since, err = d.Meters(ctx); err != nil {
+	if snap.Meters, snap.Since, err = d.Stats.Meters(ctx); err != nil {
 		return snap, err
 	}
 	records, err := s.Records().List()

@@ -29,9 +29,9 @@ var update = flag.Bool("update", false, "renew testdata")
 
 // snapshot has something of everything, and a model whose name is hostile.
 func snapshot() metrics.Snapshot {
-	opus := record.Meter{Profile: "claude", Model: "opus", Class: "ok", Figures: record.Figures{Attempts: 3, Invocations: 2, WaitMS: 2500, InnerWaitMS: 1000, GateWaitMS: 500, TookMS: 9500, Requests: 4, InnerRetries: 1, Usage: verdict.Usage{InputTokens: 300, OutputTokens: 30, CacheReadInputTokens: 1000, CacheCreationInputTokens: 10, CostUSD: new(0.125)}}}
+	opus := record.Meter{Profile: "claude", Model: "opus", Class: "ok", Figures: record.Figures{Attempts: 3, Invocations: 2, WaitMS: 2500, Waits: record.Waits{InnerRetries: 1, InnerWaitMS: 1000, GateWaitMS: 500, TookMS: 9500}, Requests: 4, Usage: verdict.Usage{InputTokens: 300, OutputTokens: 30, CacheReadInputTokens: 1000, CacheCreationInputTokens: 10, CostUSD: new(0.125)}}}
 	opus.InputSizes[6], opus.OutputSizes[2], opus.Durations[9], opus.Durations[14] = 3, 3, 1, 1
-	failed := record.Meter{Profile: "claude", Model: "opus", Class: "rate_limit", Figures: record.Figures{Attempts: 1, Invocations: 1, TookMS: 20}}
+	failed := record.Meter{Profile: "claude", Model: "opus", Class: "rate_limit", Figures: record.Figures{Attempts: 1, Invocations: 1, Waits: record.Waits{TookMS: 20}}}
 	failed.Durations[1] = 1
 	hostile := record.Meter{Profile: "codex", Model: "a\"b\\c\nbelay_runs_total{profile=\"x\"} 1\xff", Class: "ok", Figures: record.Figures{Attempts: 1, Invocations: 1, Usage: verdict.Usage{InputTokens: 1, CostUSD: new(1e-7)}}}
 	hostile.InputSizes[0], hostile.OutputSizes[0], hostile.Durations[0] = 1, 1, 1

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/page/view"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/internal/record/database"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/top"
@@ -104,7 +105,7 @@ func (t *Source) today(now time.Time) (top.Spend, error) {
 		}
 		d, err := record.Open(dir)
 		if err != nil {
-			return s, record.OpenError(dir, err)
+			return s, database.OpenError(dir, err)
 		}
 		t.View.DB = d
 	}
@@ -115,7 +116,7 @@ func (t *Source) today(now time.Time) (top.Spend, error) {
 	ctx := context.Background()
 	_, err := t.View.DB.Fold(ctx)
 	trouble = errors.Join(trouble, err)
-	_, sum, err := t.View.DB.Stats(ctx, record.Filter{Since: s.Since}, record.ByDay, now.Location())
+	_, sum, err := t.View.DB.Stats.Groups(ctx, record.Filter{Since: s.Since}, record.ByDay, now.Location())
 	s.Runs, s.Failed, s.Attempts, s.InputTokens, s.OutputTokens = sum.Invocations, sum.Invocations-sum.Succeeded, sum.Attempts, sum.Usage.InputTokens, sum.Usage.OutputTokens
 	if s.Estimated, s.Unknown = sum.EstimatedCosts, sum.UnknownCosts; sum.Usage.CostUSD != nil {
 		s.CostUSD = *sum.Usage.CostUSD
