@@ -38,6 +38,7 @@ type Gatekeeper struct {
 	kept        bool       // the last refusal was for what is kept in reserve
 }
 
+// NewGatekeeper is the gatekeeper of a call's attempts.
 func NewGatekeeper(c *call.Call, p *Pace) *Gatekeeper {
 	k := &Gatekeeper{call: c, pace: p}
 	if key := c.GateKey(); key != "" && c.Shared != nil {

@@ -239,6 +239,7 @@ type Shared interface {
 	Watch(key string) (changed <-chan struct{}, stop func(), err error)
 }
 
+// ProfileInUse is the profile, or the generic one.
 func (r *Settings) ProfileInUse() agent.Profile {
 	if r.Profile != nil {
 		return r.Profile
@@ -255,6 +256,7 @@ func (r *Settings) LimitBufferInUse() time.Duration {
 	return max(r.LimitBuffer, 0)
 }
 
+// StarterInUse is what starts the processes.
 func (r *Settings) StarterInUse() Starter {
 	if r.Starter != nil {
 		return r.Starter
@@ -277,9 +279,10 @@ type Check struct {
 	Repeat bool
 }
 
-// Most is how often an agent is told at most, Limit how long the line may take.
+// Most is how often an agent is told at most.
 func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
 
+// Limit is how long the line may take.
 func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
 
 // Ceilings bound what an attempt takes of the machine, and what it does in vain. Above one of them it is ended as for a stall, and repeated once: an

@@ -394,10 +394,12 @@ func IsBudget(stop *retry.Error) bool {
 	return ok && reached.Budget != ""
 }
 
+// CostStop is why there is no further attempt when a limit on cost is reached.
 func CostStop(e *belaytype.MaxCostReached) *retry.Error {
 	return &retry.Error{Cause: e, NotBefore: e.Until}
 }
 
+// CostVerdict is the verdict on an attempt that a limit on cost has ended, or kept from being started.
 func CostVerdict(e *belaytype.MaxCostReached) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.LimitReached, Rule: alert.RuleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
 	if e.Budget != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
+// Outcome and what follows is what a [Transcript] says when the process has ended.
 func (t *EventLog) Outcome(o *verdict.Outcome) { o.Stderr = t.errors.excerpt() }
 
 func (t *EventLog) Judge(o verdict.Outcome, exited bool, now time.Time) verdict.Verdict {

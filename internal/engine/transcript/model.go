@@ -16,6 +16,7 @@ type Models struct {
 	Told     *belaytype.ModelSubstitution // the last one; nil if there was none
 }
 
+// NewModels finds out which model is required.
 func NewModels(r *call.Settings, info *agent.Info) *Models {
 	m := &Models{strict: r.RequireModel != "", required: r.RequireModel}
 	if m.strict && (m.required == call.AskedModel || m.required == info.Model()) {
