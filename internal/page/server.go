@@ -1,8 +1,3 @@
-// Package page serves belay ui: a page for one person, on loopback.
-//
-// That a client can reach the port does not make it trusted. A request must name this machine in Host, come from a page of this server if it comes from a
-// page, and carry a session in its Authorization header. A session is had for a ticket, which is good once and for a minute; see access.go. There
-// are no cookies, so that a browser adds nothing to a request that another page makes. Changes are made by POST only.
 package page
 
 import (

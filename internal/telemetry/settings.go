@@ -1,8 +1,3 @@
-// Package telemetry sends what is on record to a receiver of OpenTelemetry: a trace for each run, and metrics of all of them.
-//
-// It does so after the fact, from the record: a run is in the outbox of package db from the moment its last line is folded until a receiver
-// has taken it. A [Sender] that is killed in between sends it again, with the same ids. Where to send is said by OpenTelemetry's standard
-// environment variables, see [FromEnviron]. Nothing is sent of prompts, arguments, output and error messages.
 package telemetry
 
 import (

@@ -1,7 +1,3 @@
-// Package view is what belay ui shows, as data: each view is a struct that becomes JSON. What it looks like is the business of what renders
-// it.
-//
-// [Source.Now] comes from the state directory as it is; all else comes from the record.
 package view
 
 import (
