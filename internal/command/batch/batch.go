@@ -130,7 +130,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if err != nil {
 		return err
 	}
-	runner, err := newTaskRunner(ctx, std, given, o, argv)
+	recipe, err := newRecipe(given, o, argv)
 	if err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	}
 	columns, err := source.Columns()
 	if err == nil {
-		err = runner.template.Check(columns)
+		err = recipe.template.Check(columns)
 	}
 	if err == nil {
-		b.Plan, err = batch.Check(source, runner.check)
+		b.Plan, err = batch.Check(source, recipe.check)
 	}
 	if err != nil {
 		return wrongTasks(source.Name(), err)
@@ -154,9 +154,9 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		return wrongResults(results, err)
 	}
 	if o.dryRun {
-		return batchDryRun(std, runner, b, results)
+		return batchDryRun(std, recipe, b, results)
 	}
-	if err := runner.makeOutputDir(tasks); err != nil {
+	if err := o.makeOutputDir(tasks); err != nil {
 		return err
 	}
 	ledger, err := batch.OpenLedger(results, tasks)
@@ -178,7 +178,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		ledger.RemoveTemporary(o.outputDir)
 	}
 	b.Ledger = ledger
-	return runner.run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: argv})
+	return newTaskRunner(ctx, std, recipe).run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: argv})
 }
 
 // collection says how much memory is used for garbage, in percent of what is needed. A few megabytes save a tenth of the CPU of a short command;

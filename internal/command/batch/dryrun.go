@@ -20,7 +20,7 @@ const shownCommands = 10
 const shownPrompt = 60
 
 // batchDryRun says what would run, and what it costs at least.
-func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results string) error {
+func batchDryRun(std stdio.Streams, r *recipe, b *batch.Batch, results string) error {
 	if err := batch.Peek(results, b.Plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return wrongResults(results, err)
 	}
@@ -66,7 +66,7 @@ func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results strin
 }
 
 // jobsText says how many tasks would run at a time.
-func jobsText(b *batch.Batch, r *taskRunner) string {
+func jobsText(b *batch.Batch, r *recipe) string {
 	if b.Jobs > 0 {
 		return fmt.Sprint(b.Jobs)
 	}

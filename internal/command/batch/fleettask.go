@@ -17,7 +17,7 @@ import (
 var notForFleet = []string{"cwd", "profile", "quiet", "verbose", "tag", "name", "timeout", "log-dir", "telemetry"}
 
 // fleetTask is a task as another machine runs it.
-func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, again bool) (*fleetpipe.Task, error) {
+func (r *recipe) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, again bool) (*fleetpipe.Task, error) {
 	c, err := r.command(t)
 	if err != nil {
 		return nil, err
@@ -73,22 +73,12 @@ func concealed(t *batch.Task, c *taskCommand) []string {
 }
 
 // pick says which files a task needs, and how they get to another machine. By a path, a task that names no directory needs none.
-func (r *taskRunner) pick(t *batch.Task, dir string) (p *fleetpipe.Pick, err error) {
+func (r *recipe) pick(t *batch.Task, dir string) (p *fleetpipe.Pick, err error) {
 	p = &fleetpipe.Pick{By: cmp.Or(t.Files, r.options.files, fleetpipe.ByPath), Dir: dir}
 	if p.By != fleetpipe.ByPath || dir != "" {
 		p.Dir, err = filepath.Abs(dir)
 	}
 	return p, err
-}
-
-// ownFiles lists the files that the batch writes. They are left out of archives.
-func (r *taskRunner) ownFiles() (paths []string) {
-	for _, path := range append(batch.FilesOf(r.view.results), r.options.outputDir) {
-		if absolute, err := filepath.Abs(path); err == nil && path != "" {
-			paths = append(paths, absolute)
-		}
-	}
-	return paths
 }
 
 // longestWait is how long a job waits for limits unless the user says otherwise: a year.

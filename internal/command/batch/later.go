@@ -46,7 +46,7 @@ func (r *taskRunner) tellWaiting(record *supervise.Record, state, reason string,
 }
 
 // held is the gate of the command that all tasks have, and what says what holds it; an empty key if there is none.
-func (r *taskRunner) held() (key string, held func() *gate.Refusal) {
+func (r *recipe) held() (key string, held func() *gate.Refusal) {
 	t, c := &batch.Task{}, taskCommand{args: r.template.Command(), dir: r.given["cwd"], env: r.env}
 	s := &state.State{}
 	if len(c.args) == 0 || r.bind(t, &c) != nil || s.Prepare() != nil {

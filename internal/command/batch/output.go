@@ -11,8 +11,8 @@ import (
 )
 
 // makeOutputDir makes the directory for outputs, if there is to be one, and finds out whether it can be written to.
-func (r *taskRunner) makeOutputDir(tasks string) error {
-	dir := r.options.outputDir
+func (o *batchOptions) makeOutputDir(tasks string) error {
+	dir := o.outputDir
 	if dir == "" {
 		return nil
 	}

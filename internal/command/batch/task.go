@@ -2,7 +2,6 @@ package batch
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,16 +20,13 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/setup"
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
-// taskRunner runs the tasks of a batch: each as belay run would, in this process.
-type taskRunner struct {
-	ctx      context.Context
-	std      stdio.Streams
+// recipe says what a task runs, and makes the runner for it.
+type recipe struct {
 	given    config.Given
 	options  *batchOptions
 	user     config.UserSettings
@@ -38,21 +34,14 @@ type taskRunner struct {
 	template *batch.Template
 	env      []string // of every task
 
-	mu       sync.Mutex
-	projects map[string]string // of directories
-	loaded   map[string]*loadedProfile
-	plain    map[string]*engine.Runner // of commands that nothing is known of and that say nothing of their own, by their names
-	inside   map[int]*engine.Invocation
-	killed   bool
-	leaving  chan struct{} // closed when the user wants to leave at once
+	state *state.State    // prepared for all tasks; nil if each has to see for itself
+	rows  *supervise.Rows // of plain commands
+
+	mu     sync.Mutex
+	loaded map[string]*loadedProfile
+	plain  map[string]*engine.Runner // of commands that nothing is known of and that say nothing of their own, by their names
 
 	looked bool // at the command of a task that says nothing but what it asks
-
-	starter engine.Supervised
-	state   *state.State    // prepared for all tasks; nil if each has to see for itself
-	rows    *supervise.Rows // of plain commands
-	results string          // as an absolute path
-	view    *batchView
 }
 
 // loadedProfile are the settings for one profile.
@@ -61,13 +50,13 @@ type loadedProfile struct {
 	rules    []verdict.Rule
 }
 
-func newTaskRunner(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, command []string) (*taskRunner, error) {
+// newRecipe reads the settings of the user and those of the command.
+func newRecipe(given config.Given, o *batchOptions, command []string) (*recipe, error) {
 	user, err := config.ReadUser()
 	if err != nil {
 		return nil, err
 	}
-	r := &taskRunner{ctx: ctx, std: std, given: given, options: o, user: user, template: batch.ParseTemplate(command), env: os.Environ(),
-		loaded: map[string]*loadedProfile{}, plain: map[string]*engine.Runner{}, inside: map[int]*engine.Invocation{}}
+	r := &recipe{given: given, options: o, user: user, template: batch.ParseTemplate(command), env: os.Environ(), loaded: map[string]*loadedProfile{}, plain: map[string]*engine.Runner{}}
 	name := given["profile"]
 	if d := commandProfile(command); name == "" && d != nil {
 		name = d.Name
@@ -89,7 +78,7 @@ func commandProfile(args []string) *agent.Descriptor {
 }
 
 // load returns the settings for a profile.
-func (r *taskRunner) load(name string) (*loadedProfile, error) {
+func (r *recipe) load(name string) (*loadedProfile, error) {
 	name = cmp.Or(name, generic.Name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +104,7 @@ type taskCommand struct {
 }
 
 // command is what a task runs. The error says why it cannot be run.
-func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
+func (r *recipe) command(t *batch.Task) (c taskCommand, err error) {
 	if c.args, err = r.template.Fill(t); err != nil {
 		return c, err
 	}
@@ -150,7 +139,7 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 
 // bind finds out what is known of the command of a task. An agent without its headless option is given that option, since no person is there to
 // answer it.
-func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
+func (r *recipe) bind(t *batch.Task, c *taskCommand) error {
 	named := cmp.Or(t.Profile, r.given["profile"])
 	make := func() (p agent.Profile, err error) {
 		if named != "" {
@@ -187,7 +176,7 @@ func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
 }
 
 // check finds what is wrong with a task before anything starts. Tasks that differ only in what they ask are alike.
-func (r *taskRunner) check(t *batch.Task) error {
+func (r *recipe) check(t *batch.Task) error {
 	if err := r.template.CheckTask(t); err != nil {
 		return err
 	}
@@ -222,7 +211,7 @@ func (r *taskRunner) check(t *batch.Task) error {
 }
 
 // checkOf is the check of a task of its own; empty if it has none, or none is taken from tasks.
-func (r *taskRunner) checkOf(t *batch.Task) string {
+func (r *recipe) checkOf(t *batch.Task) string {
 	if !r.options.taskChecks {
 		return ""
 	}
@@ -230,7 +219,7 @@ func (r *taskRunner) checkOf(t *batch.Task) string {
 }
 
 // newRunner makes the runner for a task.
-func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
+func (r *recipe) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
 	s := *l.settings
 	s.Resume, s.ResumeOrNew, s.ResumeInterrupted = "", "", ""
 	if own := r.checkOf(t); own != "" {
@@ -274,6 +263,33 @@ func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) 
 }
 
 // waits reports whether a task waits for limits as long as they last: nothing was said of that.
-func (r *taskRunner) waits(s *config.Settings) bool {
+func (r *recipe) waits(s *config.Settings) bool {
 	return !s.Chosen("max-wait") && !s.Chosen("no-wait") && !s.Chosen("max-retries") && !s.Chosen("preset")
+}
+
+// commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.
+func (r *recipe) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runner, error) {
+	shared := c.known == nil && r.checkOf(t) == "" && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
+	if shared {
+		r.mu.Lock()
+		plain := r.plain[c.args[0]]
+		r.mu.Unlock()
+		if plain != nil {
+			return new(*plain), nil
+		}
+	}
+	l, err := r.load(setup.NameOf(c.known))
+	if err != nil {
+		return nil, err
+	}
+	runner, err := r.newRunner(l, t, c)
+	if err == nil && shared {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.plain) > 1000 { // a command for each task, say
+			clear(r.plain)
+		}
+		r.plain[c.args[0]] = new(*runner)
+	}
+	return runner, err
 }
