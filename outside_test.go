@@ -77,7 +77,7 @@ func outside(t *testing.T, files map[string]string) (bin string) {
 var goBlock = regexp.MustCompile("(?s)\n```go\n(.*?)\n```\n")
 
 // All Go in the documents compiles in a module that is not this one, so that users can import what it names. What docs/add-a-cli.md and docs/add-a-command.md
-// show belongs into this repository; TestToy_IsKnownByAFolderAndARow follows the first.
+// show belongs into this repository: TestToy_IsKnownByAFolderAndARow follows the one, TestGuide_CommandsCompile compiles the other.
 //
 // The same module has a program whose hook, tool and repeated call fail. Its failures are on record as those of belay's own
 // commands are, the fifth of each raises one alert, and without a State nothing is.
