@@ -188,3 +188,57 @@ func (r Place) path() (path, repository string, err error) {
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, r.HomeFile), "", err
 }
+
+// lists are the paths of keys that lead to the entries of a row. For one project there may be several: claude names it by the
+// main working tree of its repository, and older versions of claude, as older versions of belay, by the working directory.
+func (r Place) lists() ([][]string, error) {
+	at := slices.Index(r.Keys, ProjectKey)
+	if at < 0 {
+		return [][]string{r.Keys}, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{here}
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		names = append([]string{mainTree(real), real}, names...)
+	}
+	var lists [][]string
+	for i, name := range names {
+		if slices.Index(names, name) == i {
+			keys := slices.Clone(r.Keys)
+			keys[at] = name
+			lists = append(lists, keys)
+		}
+	}
+	return lists, nil
+}
+
+// Remote is how a client writes a server that it calls over the network. Install makes one that it starts of it, `belay mcp --url`,
+// by renaming keys: every value stays where it is and as it is written, so that Uninstall finds it there, and a header's value never
+// gets to the command line. Only the names of headers do.
+type Remote struct {
+	// Kinds are the ways to write one; none if the client has no such servers.
+	Kinds []RemoteKind
+	// StdioType is the type of a server that the client starts.
+	StdioType string
+	// Headers is the key of the headers, Env that of the variables for a server that the client starts.
+	Headers, Env string
+	// Bearer is the key of a variable's name, in which a token is, and HeaderVars that of a table from headers to variables. Vars
+	// are the variables of its own that the client hands to a server that it starts. Empty if the client has none of it.
+	Bearer, HeaderVars, Vars string
+	// Own are keys that ask for what only the client can do: log in, run a helper, trust a certificate.
+	Own []string
+	// Logins are the files in which the client keeps what it got when it logged in to servers.
+	Logins []Place
+}
+
+// RemoteKind is one way to write a server that is called over the network.
+type RemoteKind struct {
+	// Key is the key of the URL, Type the value of "type"; empty if there is none.
+	Key, Type string
+	// Flag is the flag of `belay mcp` that says the same. No two kinds of a client have the same, not even in how it is written:
+	// Uninstall tells by it which kind there was.
+	Flag string
+}

@@ -38,10 +38,10 @@ func (f *File) Install(belay string, names ...string) (Edit, error) {
 			return nil
 		case e.State == Direct:
 			to.Changed = append(to.Changed, *e)
-			return f.wrap(e, belay)
+			return editor{f}.wrap(e, belay)
 		case e.Belay != belay && e.Missing():
 			to.Repointed = append(to.Repointed, *e)
-			return f.repoint(e, belay)
+			return editor{f}.repoint(e, belay)
 		}
 		return nil
 	})
@@ -68,7 +68,7 @@ func (f *File) Uninstall(names ...string) (Edit, error) {
 			return nil
 		}
 		to.Changed = append(to.Changed, *e)
-		return f.unwrap(e)
+		return editor{f}.unwrap(e)
 	})
 	if err != nil {
 		return Edit{}, err
@@ -77,12 +77,6 @@ func (f *File) Uninstall(names ...string) (Edit, error) {
 		return Edit{}, message.Error(message.WouldSpoil(err), err)
 	}
 	return edit, nil
-}
-
-// change replaces a piece of the text.
-type change struct {
-	from, to int
-	text     string
 }
 
 // edit collects the changes of the entries that are meant.
@@ -114,7 +108,7 @@ func (f *File) edit(names []string, how func(*Entry, *Edit) []change) (Edit, err
 }
 
 // wrap puts belay in front of an entry.
-func (f *File) wrap(e *Entry, belay string) []change {
+func (f editor) wrap(e *Entry, belay string) []change {
 	if e.Remote {
 		return f.wrapRemote(e, belay)
 	}
@@ -146,7 +140,7 @@ func (f *File) wrap(e *Entry, belay string) []change {
 }
 
 // newArgs is the text that gives an entry arguments which has none, to stand behind its command.
-func (f *File) newArgs(e *Entry, args string) string {
+func (f editor) newArgs(e *Entry, args string) string {
 	switch {
 	case f.format == JSON:
 		return `, "args": ` + args
@@ -157,7 +151,7 @@ func (f *File) newArgs(e *Entry, args string) string {
 }
 
 // unwrap takes belay away from an entry.
-func (f *File) unwrap(e *Entry) []change {
+func (f editor) unwrap(e *Entry) []change {
 	if e.Remote {
 		return f.unwrapRemote(e)
 	}
@@ -179,55 +173,13 @@ func (f *File) unwrap(e *Entry) []change {
 }
 
 // follows reports whether the arguments stand right behind the command, where Install puts those that it makes.
-func (f *File) follows(e *Entry) bool {
+func (f editor) follows(e *Entry) bool {
 	from, to := e.command.value.to, e.args.from
 	return from <= to && len(bytes.Trim(f.Text[from:to], ", \t\r\n")) == 0
 }
 
-// pastComma is where a list goes on behind an item, its comma and the one blank that Install writes after it. A client that has
-// written the file anew may have put line breaks in the place of the blank, which then stay for the next item; and TOML may have
-// a comma after the last one.
-func (f *File) pastComma(args *node, item int) int {
-	end, limit, last := args.items[item].to, args.to-1, item+1 == len(args.items)
-	if !last {
-		limit = args.items[item+1].from
-	}
-	comma := f.comma(end, limit)
-	if comma < 0 {
-		return end
-	}
-	if end = comma + 1; !last && f.Text[end] == ' ' {
-		end++
-	}
-	return end
-}
-
-// comma is where a comma stands among white space and comments; -1 if there is none.
-func (f *File) comma(from, to int) int {
-	for at := from; at < to; at++ {
-		size, end := 0, "\n"
-		switch rest := f.Text[at:to]; {
-		case rest[0] == ',':
-			return at
-		case bytes.HasPrefix(rest, []byte("/*")):
-			size, end = len("/*"), "*/"
-		case rest[0] == '/' || rest[0] == '#':
-			size = 1
-		}
-		if size == 0 {
-			continue
-		}
-		next := bytes.Index(f.Text[at+size:to], []byte(end))
-		if next < 0 {
-			return -1
-		}
-		at += size + next + len(end) - 1
-	}
-	return -1
-}
-
 // repoint has an entry that Install has wrapped call another belay.
-func (f *File) repoint(e *Entry, belay string) []change {
+func (f editor) repoint(e *Entry, belay string) []change {
 	command := e.command.value
 	if e.isList {
 		command = command.items[0]
@@ -242,6 +194,3 @@ func (f *File) repoint(e *Entry, belay string) []change {
 	at := command.from + 1
 	return []change{{at, at + len(written(word)), escaped(quote(belay))}}
 }
-
-// isLine reports whether the command of an entry is a line for a shell.
-func (f *File) isLine(e *Entry) bool { return f.Kind == Hooks && e.args == nil }

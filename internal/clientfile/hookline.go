@@ -134,3 +134,8 @@ func plain(r rune) rune {
 	}
 	return '-'
 }
+
+// isName reports whether a word is the one that Install writes behind the name of the subcommand.
+func isName(sub, word string) bool {
+	return word == "--name" || sub == "mcp" && strings.HasPrefix(word, "--name=")
+}

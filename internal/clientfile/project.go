@@ -3,37 +3,10 @@ package clientfile
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/safefile"
 )
-
-// lists are the paths of keys that lead to the entries of a row. For one project there may be several: claude names it by the
-// main working tree of its repository, and older versions of claude, as older versions of belay, by the working directory.
-func (r Place) lists() ([][]string, error) {
-	at := slices.Index(r.Keys, ProjectKey)
-	if at < 0 {
-		return [][]string{r.Keys}, nil
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	names := []string{here}
-	if real, err := filepath.EvalSymlinks(here); err == nil {
-		names = append([]string{mainTree(real), real}, names...)
-	}
-	var lists [][]string
-	for i, name := range names {
-		if slices.Index(names, name) == i {
-			keys := slices.Clone(r.Keys)
-			keys[at] = name
-			lists = append(lists, keys)
-		}
-	}
-	return lists, nil
-}
 
 // mainTree is the main working tree of the git repository that a directory is in; the directory itself if it is in none.
 func mainTree(dir string) string {

@@ -8,52 +8,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
-// Remote is how a client writes a server that it calls over the network. Install makes one that it starts of it, `belay mcp --url`,
-// by renaming keys: every value stays where it is and as it is written, so that Uninstall finds it there, and a header's value never
-// gets to the command line. Only the names of headers do.
-type Remote struct {
-	// Kinds are the ways to write one; none if the client has no such servers.
-	Kinds []RemoteKind
-	// StdioType is the type of a server that the client starts.
-	StdioType string
-	// Headers is the key of the headers, Env that of the variables for a server that the client starts.
-	Headers, Env string
-	// Bearer is the key of a variable's name, in which a token is, and HeaderVars that of a table from headers to variables. Vars
-	// are the variables of its own that the client hands to a server that it starts. Empty if the client has none of it.
-	Bearer, HeaderVars, Vars string
-	// Own are keys that ask for what only the client can do: log in, run a helper, trust a certificate.
-	Own []string
-	// Logins are the files in which the client keeps what it got when it logged in to servers.
-	Logins []Place
-}
-
-// RemoteKind is one way to write a server that is called over the network.
-type RemoteKind struct {
-	// Key is the key of the URL, Type the value of "type"; empty if there is none.
-	Key, Type string
-	// Flag is the flag of `belay mcp` that says the same. No two kinds of a client have the same, not even in how it is written:
-	// Uninstall tells by it which kind there was.
-	Flag string
-}
-
-// remoteParts are the members of a remote server, before Install or after it, and what they are for.
-type remoteParts struct {
-	kind RemoteKind
-	end  int // where the entry ends
-	// url is the URL; after Install the list of words whose last one is the URL.
-	url *member
-	// kindType is the type, headers the headers (after: the variables), vars the variables of the client's own. Each may be nil.
-	kindType, headers, vars *member
-	// names are the headers that the members of headers stand for, and varNames those of vars. For a token varNames is nil.
-	names, varNames []headerName
-}
-
-// headerName is the name of a header, and the variable in which its value is.
-type headerName struct {
-	name, variable string
-	bare           bool // it is written without quotes
-}
-
 const (
 	headerPrefix = "BELAY_HEADER_"
 	headerFlag   = "--header-env"

@@ -66,17 +66,3 @@ func (f *File) commandList(e *Entry, n, list *node) {
 	e.belayArgs = []string{"mcp", "--name", e.Name}
 	f.takeLimits(e, n)
 }
-
-// takeLimits has belay keep to the times that the client has for a server.
-func (f *File) takeLimits(e *Entry, n *node) {
-	for _, l := range f.Client.Limits {
-		if d := duration(n.get(l.Key), l.Unit); d > 0 {
-			e.belayArgs = append(e.belayArgs, l.Flag, serverTimeout(d))
-		}
-	}
-}
-
-// isName reports whether a word is the one that Install writes behind the name of the subcommand.
-func isName(sub, word string) bool {
-	return word == "--name" || sub == "mcp" && strings.HasPrefix(word, "--name=")
-}

@@ -56,3 +56,12 @@ func serverTimeout(d time.Duration) string {
 	}
 	return text
 }
+
+// takeLimits has belay keep to the times that the client has for a server.
+func (f *File) takeLimits(e *Entry, n *node) {
+	for _, l := range f.Client.Limits {
+		if d := duration(n.get(l.Key), l.Unit); d > 0 {
+			e.belayArgs = append(e.belayArgs, l.Flag, serverTimeout(d))
+		}
+	}
+}
