@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/certificate"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/shim"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -98,7 +100,8 @@ func (c cli) testedText(version string) string {
 	how := c.Tested.Standing(version)
 	switch {
 	case how != "" && c.Tested.Outside(version):
-		return "not tested: " + how
+		dir, _ := state.DefaultDir() // without one there is no certificate
+		return "not tested: " + how + certificate.Hint(dir, c.Descriptor, version)
 	case how == "" && c.Tested.Has(version):
 		return "tested"
 	}

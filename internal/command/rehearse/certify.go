@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/belayd/request"
+	"github.com/belay-run/belay/internal/certificate"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/rehearse/certify"
@@ -28,14 +29,14 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var before []*certify.Certificate
+	var before []*certificate.Certificate
 	if path := r.Text("against"); path != "" {
 		f, err := os.Open(path)
 		if err != nil {
 			return 0, &request.UsageError{Err: err}
 		}
 		defer f.Close()
-		if before, err = certify.Read(f); err != nil {
+		if before, err = certificate.Read(f); err != nil {
 			return 0, &request.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
 		}
 	}
@@ -48,7 +49,7 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 		lost := c.Lost()
 		if r.Text("against") != "" {
 			lost = nil
-			if i := slices.IndexFunc(before, func(b *certify.Certificate) bool { return b.Agent == c.Agent }); i >= 0 {
+			if i := slices.IndexFunc(before, func(b *certificate.Certificate) bool { return b.Agent == c.Agent }); i >= 0 {
 				lost = c.LostSince(before[i])
 			}
 			for _, name := range lost {
@@ -83,7 +84,7 @@ func chosen(names []string) ([]*agent.Descriptor, error) {
 }
 
 // certifyOne tries the promises of an agent, shows what came of each, and keeps it.
-func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, atATime int) (*certify.Certificate, error) {
+func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, atATime int) (*certificate.Certificate, error) {
 	path, err := supervise.Look(d.Name, "")
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, at
 		return nil, err
 	}
 	if r.On("json") {
-		err = term.JSONLines(r.Out, []*certify.Certificate{c})
+		err = term.JSONLines(r.Out, []*certificate.Certificate{c})
 	} else {
 		err = term.Printf(r.Out, "%s %s: %d of %d promises hold\n", d.Name, c.Version, len(c.Promises)-len(c.Lost()), len(c.Promises))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/certificate"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/detach"
@@ -152,7 +153,8 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.UnknownOption:
 		v.verbosely(fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
 	case belaytype.UntestedVersion:
-		v.verbosely(fmt.Sprintf("%s %s is %s", v.name, e.Version, e.Standing))
+		dir, _ := state.DefaultDir() // without one there is no certificate
+		v.verbosely(fmt.Sprintf("%s %s is %s%s", v.name, e.Version, e.Standing, certificate.Hint(dir, profile.Find(v.name), e.Version)))
 	case belaytype.ModelSubstitution:
 		v.say(message.OtherModel(v.name, e.Asked, e.Used))
 	case belaytype.AlertRaised:

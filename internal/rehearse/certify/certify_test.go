@@ -65,34 +65,3 @@ func TestCertify(t *testing.T) {
 		})
 	}
 }
-
-// A certificate is a file of the user's alone, and is not written through a link.
-func TestCertificate_Kept(t *testing.T) {
-	state, elsewhere := t.TempDir(), t.TempDir()
-	c := &certify.Certificate{Agent: "claude", Promises: []certify.Promise{{Name: "a", Kept: true}, {Name: "b"}}}
-	must.OK(t, c.Keep(state))
-	f, err := os.Open(filepath.Join(state, "certified", "claude.json"))
-	must.OK(t, err)
-	defer f.Close()
-	list, err := certify.Read(f)
-	if err != nil || len(list) != 1 || len(list[0].Lost()) != 1 {
-		t.Errorf("%v %v", list, err)
-	}
-	must.OK(t, os.RemoveAll(filepath.Join(state, "certified")))
-	must.OK(t, os.Symlink(elsewhere, filepath.Join(state, "certified")))
-	if err := c.Keep(state); err == nil {
-		t.Error("it was written through a link")
-	}
-	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
-		t.Errorf("%v", left)
-	}
-}
-
-// Only what was kept before can be lost.
-func TestCertificate_LostSince(t *testing.T) {
-	before := &certify.Certificate{Promises: []certify.Promise{{Name: "a", Kept: true}, {Name: "b"}, {Name: "c", Kept: true}}}
-	now := &certify.Certificate{Promises: []certify.Promise{{Name: "a"}, {Name: "b"}, {Name: "c", Kept: true}, {Name: "d"}}}
-	if got := now.LostSince(before); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%v", got)
-	}
-}
