@@ -1,3 +1,4 @@
+// Package attach is belay attach: it shows the output of a detached run, and ends with its exit code.
 package attach
 
 import (
@@ -20,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/stdio"
 )
 
+// New makes belay attach.
 func New() *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach ID",

@@ -1,3 +1,4 @@
+// Package batch is belay batch: options from flags, a recipe for each task, and a view of how the batch stands. The scheduler, the results and the fleet are in internal/batch.
 package batch
 
 import (
@@ -26,6 +27,7 @@ var notInBatch = []string{"prompt", "prompt-file", "no-stdin", "replay-stdin", "
 // batchGroup is the heading of the flags that only belay batch has.
 const batchGroup = "Tasks"
 
+// New makes belay batch.
 func New() *cobra.Command {
 	var o batchOptions
 	cmd := &cobra.Command{

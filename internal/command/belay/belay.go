@@ -1,3 +1,4 @@
+// Package belay is the root of the commands, and the table of those that the executable links.
 package belay
 
 import (

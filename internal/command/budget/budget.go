@@ -1,3 +1,4 @@
+// Package budget is belay budget: what is spent and left.
 package budget
 
 import (
@@ -20,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
+// New makes belay budget.
 func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

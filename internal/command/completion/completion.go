@@ -1,3 +1,4 @@
+// Package completion is belay completion, and what flags and arguments are completed with.
 package completion
 
 import (

@@ -1,3 +1,4 @@
+// Package config is belay config: the settings, and where they come from.
 package config
 
 import (
@@ -18,6 +19,7 @@ import (
 
 var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Faint}}
 
+// New makes belay config.
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "config COMMAND", DisableFlagsInUseLine: true, Short: "Show the settings and where they come from",
 		Example: `Show each setting that has a value, and where it comes from:

@@ -1,3 +1,4 @@
+// Package doctor is belay doctor. The checks are in internal/doctor; here belay and belayd check themselves.
 package doctor
 
 import (
@@ -22,6 +23,7 @@ import (
 	"github.com/belay-run/belay/internal/version"
 )
 
+// New makes belay doctor.
 func New() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{

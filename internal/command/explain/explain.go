@@ -1,3 +1,4 @@
+// Package explain is belay explain: the verdict on a saved outcome.
 package explain
 
 import (
@@ -37,6 +38,7 @@ type explainOptions struct {
 	json           bool
 }
 
+// New makes belay explain.
 func New() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package gates is belay gates: how gates stand, and how they are changed by hand.
 package gates
 
 import (
@@ -14,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
+// New makes belay gates.
 func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

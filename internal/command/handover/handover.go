@@ -1,3 +1,4 @@
+// Package handover makes the commands that belayd carries out, of the table that both executables read.
 package handover
 
 import (

@@ -1,3 +1,4 @@
+// Package help is belay help: how help is laid out, and the topics that no command explains.
 package help
 
 import (

@@ -1,3 +1,4 @@
+// Package hook is belay hook: a call of a client's hook, and how belay is put in front of hooks.
 package hook
 
 import (

@@ -1,3 +1,4 @@
+// Package limits is belay limits: how much of the limits of accounts is used.
 package limits
 
 import (
@@ -17,6 +18,7 @@ func limitTable(bars []term.Bar) []term.Column {
 		{Heading: "RESETS", Kind: term.Whole}, {Heading: "FORECAST", Kind: term.Whole, Drop: 1}}
 }
 
+// New makes belay limits.
 func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package mcp is belay mcp: a server of a client, and how belay is put in front of servers.
 package mcp
 
 import (
@@ -9,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
+// New makes belay mcp.
 func New() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{

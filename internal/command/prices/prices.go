@@ -1,3 +1,4 @@
+// Package prices is belay prices: what costs are estimated with.
 package prices
 
 import (
@@ -28,6 +29,7 @@ func same(cell string) string { return cell }
 // shortLong is "5/22.5 above 200K" as 5/22.5>200K.
 func shortLong(cell string) string { return strings.ReplaceAll(cell, " above ", ">") }
 
+// New makes belay prices.
 func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

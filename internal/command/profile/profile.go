@@ -1,3 +1,4 @@
+// Package profile is belay profile: the CLIs that are known, and how a profile does on saved outcomes.
 package profile
 
 import (
@@ -13,6 +14,7 @@ import (
 
 var profileTable = []term.Column{{Heading: "PROFILE", Min: 10}, {Heading: "COMMAND", Min: 10}, {Heading: "TESTED", Drop: 1}, {Heading: "FROM", Kind: term.Path, Min: 16}}
 
+// New makes belay profile.
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "profile COMMAND", DisableFlagsInUseLine: true, Short: "Show profiles, and try them on saved outcomes",
 		Example: `Show which CLIs Belay knows:

@@ -18,6 +18,7 @@ func completeRuns() (list []string) {
 	return list
 }
 
+// NewCancel makes belay cancel.
 func NewCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID…",

@@ -1,3 +1,4 @@
+// Package ps is belay ps and belay cancel: what runs, what a killed belay has left, and how a run is stopped.
 package ps
 
 import (
@@ -22,6 +23,7 @@ import (
 var psTable = []term.Column{{Heading: "ID", Kind: term.Whole, Style: term.Faint}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
 	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38}}
 
+// New makes belay ps.
 func New() *cobra.Command {
 	var asJSON, reap bool
 	cmd := &cobra.Command{

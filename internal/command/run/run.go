@@ -1,3 +1,4 @@
+// Package run is belay run: from its flags to the runner of internal/setup, what is said meanwhile, and what it ends with.
 package run
 
 import (

@@ -1,3 +1,4 @@
+// Package shim is belay shim, and the call of a CLI in whose place belay was started. The links are made by internal/shim.
 package shim
 
 import (
@@ -6,6 +7,7 @@ import (
 	"github.com/belay-run/belay/internal/command"
 )
 
+// New makes belay shim.
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shim COMMAND",

@@ -1,3 +1,4 @@
+// Package uninstallall is belay uninstall-all: it takes belay out of all clients' files.
 package uninstallall
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
+// New makes belay uninstall-all.
 func New() *cobra.Command {
 	var dryRun, yes bool
 	cmd := &cobra.Command{
