@@ -24,7 +24,7 @@ const module = "github.com/belay-run/belay"
 var arrows = map[string][]string{
 	"verdict":                    {"internal/printable"},
 	"retry":                      {},
-	"internal/supervise":         {"internal/supervise/executable", "internal/supervise/proctable", "internal/supervise/runrecord", "internal/supervise/stream", "internal/supervise/terminal"},
+	"internal/supervise":         {"internal/supervise/ceiling", "internal/supervise/detach", "internal/supervise/executable", "internal/supervise/proctable", "internal/supervise/runrecord", "internal/supervise/stream", "internal/supervise/terminal"},
 	"breaker":                    {"internal/printable"},
 	"gate":                       {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/printable", "internal/quota", "internal/redact", "internal/safefile", "internal/sharedfile", "retry"},
 	"internal/gatefile":          {"internal/atomicfile", "internal/flock", "internal/safefile"},
@@ -158,6 +158,8 @@ var arrows = map[string][]string{
 	"internal/batch/tasks":  {"internal/batch/marked", "internal/flock", "internal/message", "internal/safefile"},
 
 	// The rooms of supervise, which only supervise uses.
+	"internal/supervise/ceiling":    {"internal/supervise/proctable"},
+	"internal/supervise/detach":     {"internal/supervise/executable", "internal/supervise/proctable"},
 	"internal/supervise/executable": {"internal/safefile"},
 	"internal/supervise/proctable":  {},
 	"internal/supervise/runrecord":  {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile", "internal/supervise/proctable"},
@@ -387,8 +389,8 @@ var opens = map[string]string{
 	"internal/state/sweep.go":                 "the directory of temporary files, which all users share",
 	"internal/shim/startable_unix.go":         "the CLI that is about to be started",
 
-	"internal/supervise/detach.go":                    "the null device",
-	"internal/supervise/launch.go":                    "the null device",
+	"internal/supervise/detach/detach.go":             "the null device",
+	"internal/supervise/detach/launch.go":             "the null device",
 	"internal/supervise/stream/streams.go":            "the null device",
 	"internal/supervise/terminal/terminal_unix.go":    "the terminal",
 	"internal/supervise/proctable/table_linux.go":     "the kernel's files below /proc",

@@ -10,7 +10,7 @@
 //
 //   - The zero [Supervisor] is for libraries. It changes nothing of the process it runs in: it signals the group
 //     and walks the process table, finding strays by their parents and by two marks: [RunIDVar] in their environment,
-//     and on Linux a limit (see limitMarkOf) that is set once the command has started. It cannot adopt orphans. A
+//     and on Linux a limit (see package proctable) that is set once the command has started. It cannot adopt orphans. A
 //     descendant whose parent had ended before the stop, that leads a session of its own, and has lost its environment
 //     and its limits or was started before the mark, is not found, and lives on.
 //   - [Own] is for a program that owns its process, on Linux. It becomes the reaper of all orphaned descendants and
@@ -27,4 +27,9 @@
 // [Records] of the runs under way let a later start find what a killed one left behind ([Records.Reclaim]).
 //
 // On macOS the tree is found by its group and by parent; on Windows a job object holds it.
+//
+// The rooms of the package are packages that it alone imports. proctable knows the processes of the system and the marks of runs, runrecord the records and what a killed
+// owner has left, stream what a command writes, terminal job control, ceiling how much memory and disk a tree uses, executable what is started for a
+// name, and detach programs that go on without us. What is here is the course of a run: [Supervisor.Run] starts the root of a tree, the watch knows
+// its limits and climbs the ladder, and the end of the tree is proved by the owner, or by a walk over all processes.
 package supervise

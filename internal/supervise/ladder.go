@@ -44,3 +44,20 @@ const (
 	// killPasses is how often we try at least: on an overloaded machine one pass can take seconds.
 	killPasses = 100
 )
+
+const (
+	// hasteSteps are the steps in which a tree is ended that is above a ceiling, of haste each: what it takes too much of grows meanwhile.
+	hasteSteps = 8
+	haste      = 75 * time.Millisecond
+)
+
+// inHaste is the ladder in short steps.
+func (l Ladder) inHaste() (steps Ladder) {
+	for _, rung := range l {
+		steps = append(steps, Rung{rung.Signal, haste})
+		for range hasteSteps/len(l) - 1 {
+			steps = append(steps, Rung{0, haste})
+		}
+	}
+	return steps
+}

@@ -5,4 +5,4 @@ func MemoryLimits() bool { return false }
 
 type meter struct{}
 
-func (p *Process) memory(int64) (int64, []Proc) { return 0, nil }
+func (m *meter) memory(*tree, int64) (int64, []Proc) { return 0, nil }

@@ -24,10 +24,10 @@ type meter struct {
 	looks     int
 }
 
-// memory is how much memory the tree uses, in all and by process. What several of its processes share is counted once if the sum is above a bound, and else for
+// memory is how much memory the tree uses, in all and by process. What several of its processes share is counted once if the sum comes near the limit, and else for
 // each: to find out costs a hundred times as much.
-func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
-	procs = p.watch.gauge.members(p)
+func (m *meter) memory(t *tree, limit int64) (sum int64, procs []Proc) {
+	procs = m.members(t)
 	var system unix.Sysinfo_t
 	swapped := unix.Sysinfo(&system) == nil && system.Freeswap < system.Totalswap
 	for i, q := range procs {
@@ -37,7 +37,7 @@ func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
 		}
 		sum += procs[i].Memory
 	}
-	if sum <= bound {
+	if sum <= limit/5*4 {
 		return sum, procs
 	}
 	// What ever more processes map while they are looked at one by one adds up to too much: what is above the limit is looked at once more.
@@ -47,7 +47,7 @@ func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
 			procs[i].Memory = proportionalSize(procs[i].PID)
 			sum += procs[i].Memory
 		}
-		if sum <= p.spec.MaxMemory {
+		if sum <= limit {
 			break
 		}
 	}
@@ -55,12 +55,12 @@ func (p *Process) memory(bound int64) (sum int64, procs []Proc) {
 }
 
 // members are the processes of the tree.
-func (m *meter) members(p *Process) []Proc {
+func (m *meter) members(t *tree) []Proc {
 	if m.looks++; m.looks%fullLooks == 0 {
 		m.strangers = nil
 	}
 	strangers := make(map[int]bool, len(m.strangers)+16)
-	members := p.findMembers(func(visit func(Proc)) error {
+	members := t.findMembers(func(visit func(Proc)) error {
 		pids, err := proctable.PIDs()
 		for _, pid := range pids {
 			if strangers[pid] = true; m.strangers[pid] {
@@ -76,8 +76,8 @@ func (m *meter) members(p *Process) []Proc {
 		delete(strangers, q.PID)
 	}
 	m.strangers = strangers
-	p.know(members)
-	if root, err := proctable.Find(p.pid); err == nil && !p.ended() {
+	t.know(members)
+	if root, err := proctable.Find(t.pid); err == nil && !t.ended() {
 		members = append(members, root)
 	}
 	return members

@@ -12,25 +12,14 @@ func MemoryLimits() bool { return true }
 type meter struct{}
 
 // memory is the most memory that the job has had at a time. The system does not tell what it has now, nor what each process has: those are only named.
-func (p *Process) memory(int64) (int64, []Proc) {
-	p.mu.Lock()
-	j := p.handle.job
-	p.mu.Unlock()
+func (m *meter) memory(t *tree, _ int64) (int64, []Proc) {
+	t.mu.Lock()
+	j := t.handle.job
+	t.mu.Unlock()
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	if j == 0 || windows.QueryInformationJobObject(windows.Handle(j), windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
 		return 0, nil
 	}
 	return int64(info.PeakJobMemoryUsed), j.members()
-}
-
-// freeSpace is how many bytes may be written to the disk of a directory.
-func freeSpace(path string) (int64, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return 0, err
-	}
-	var free uint64
-	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
-	return int64(min(free, 1<<62)), err
 }

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/internal/supervise/ceiling"
 	"github.com/belay-run/belay/internal/supervise/stream"
 )
 
@@ -30,7 +31,8 @@ type watch struct {
 
 	delivered stream.Moment // when it had delivered
 	stall     atomic.Int64  // takes the place of the spec's, if not 0
-	gauge     gauge
+	gauge     ceiling.Gauge
+	meter     meter
 
 	// Set by the goroutine.
 	reason Reason

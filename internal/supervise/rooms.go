@@ -2,7 +2,10 @@ package supervise
 
 import (
 	"os"
+	"time"
 
+	"github.com/belay-run/belay/internal/supervise/ceiling"
+	"github.com/belay-run/belay/internal/supervise/detach"
 	"github.com/belay-run/belay/internal/supervise/executable"
 	"github.com/belay-run/belay/internal/supervise/proctable"
 	"github.com/belay-run/belay/internal/supervise/runrecord"
@@ -56,6 +59,40 @@ type Tail = stream.Tail
 
 // MaxTail is how much a [Tail] keeps.
 const MaxTail = stream.MaxTail
+
+// Excess is what a tree had too much of when it was ended for that.
+type Excess = ceiling.Excess
+
+// FreeDisk is how many bytes are free on the fullest of the disks that can be asked, beside how many must be.
+func FreeDisk(disks []string, limit int64) Excess { return ceiling.FreeDisk(disks, limit) }
+
+// Detach starts a program that goes on without us: in a session of its own, with nothing to read or write, in the root
+// directory, and without the mark of a run, so that it is not taken for what a run has left. It is not waited for.
+func Detach(path string, args []string) error { return detach.Start(path, args) }
+
+// DetachFor does the same, waits for the program, and kills it if it takes longer. It is for a process that will start a command next: what
+// is still there then cannot be told from what the command leaves running.
+func DetachFor(limit time.Duration, path string, args []string) error {
+	return detach.For(limit, path, args)
+}
+
+// DetachWith starts a program that goes on without us: in a session of its own, with these three streams, in our directory and our environment. Within a run it
+// belongs to that run, as all that is started there. The caller waits for it, or does not.
+func DetachWith(path string, args []string, stdin, stdout, stderr *os.File) (*os.Process, error) {
+	return detach.With(path, args, stdin, stdout, stderr)
+}
+
+// Launched is what has become of a program that was launched.
+type Launched = detach.Launched
+
+// Launch runs a short program that starts what goes on without us, such as a detached batch: in a directory, in a session of its own, with nothing to read and
+// without the mark of a run. What it leaves running is left alone. If it takes longer than the limit, it is killed.
+func Launch(limit time.Duration, dir, path string, args []string) (Launched, error) {
+	return detach.Launch(limit, dir, path, args)
+}
+
+// KeepAwake keeps the machine from going to sleep until this process ends, in whatever way.
+func KeepAwake() error { return detach.KeepAwake() }
 
 // Look finds the executable for name, as a shell would: on PATH, or as a path, relative to dir if that is set.
 // The error is an [os.ErrNotExist] if there is none, an [os.ErrPermission] if what is there may not be executed.

@@ -31,7 +31,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if p.pidfd < 0 {
 		p.streams.Start()
 	}
-	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || spec.hasCeiling() {
+	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || spec.ceilings().Any() {
 		p.watch.once.Do(p.startWatch)
 	}
 	if started != nil {
@@ -50,7 +50,7 @@ func (p *Process) conclude() Exit {
 	if p.watch.done != nil {
 		<-p.watch.done
 	}
-	exit := Exit{Reason: p.watch.reason, Started: p.start, Duration: time.Since(p.start), Excess: p.watch.excess, TreePeak: p.watch.gauge.peak}
+	exit := Exit{Reason: p.watch.reason, Started: p.start, Duration: time.Since(p.start), Excess: p.watch.excess, TreePeak: p.watch.gauge.Peak}
 	stopped := p.watch.reason != Exited
 	if stopped {
 		p.streams.Start() // what is ended now may have something to say

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/belay-run/belay/internal/supervise/ceiling"
 	"github.com/belay-run/belay/internal/supervise/stream"
 )
 
@@ -95,4 +96,9 @@ func (s *Spec) environ() []string {
 		env = Mark(env, s.RunID)
 	}
 	return env
+}
+
+// ceilings are the limits on what its tree uses.
+func (s *Spec) ceilings() *ceiling.Limits {
+	return &ceiling.Limits{MaxMemory: s.MaxMemory, MinFree: s.MinFree, Disks: s.Disks, Using: s.Using}
 }

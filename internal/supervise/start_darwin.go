@@ -4,12 +4,7 @@ import (
 	"syscall"
 )
 
-const (
-	maxRSSUnit = 1
-)
-
-// inhibitor keeps the machine awake while cat runs, which passes on what it reads.
-var inhibitor = []string{"caffeinate", "-i", "-s", "cat"}
+const maxRSSUnit = 1
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	sys := &syscall.SysProcAttr{}

@@ -1,11 +1,13 @@
 //go:build linux || darwin
 
-package supervise
+package detach
 
 import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/belay-run/belay/internal/supervise/executable"
 )
 
 // awake is our end of the pipe to the inhibitor.
@@ -13,7 +15,7 @@ var awake *os.File
 
 // KeepAwake keeps the machine from going to sleep until this process ends, in whatever way: the inhibitor ends with the pipe that we hold.
 func KeepAwake() error {
-	path, err := Look(inhibitor[0], "")
+	path, err := executable.Look(inhibitor[0], "")
 	if err != nil {
 		return err
 	}

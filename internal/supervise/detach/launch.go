@@ -1,4 +1,4 @@
-package supervise
+package detach
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/belay-run/belay/internal/supervise/proctable"
 )
 
 // Launched is what has become of a program that was launched.
@@ -47,7 +49,7 @@ func Launch(limit time.Duration, dir, path string, args []string) (l Launched, e
 	}
 	var p *os.Process
 	if err == nil {
-		env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, RunIDVar+"=") })
+		env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, proctable.RunIDVar+"=") })
 		p, err = os.StartProcess(path, args, &os.ProcAttr{Dir: dir, Env: env, Files: []*os.File{null, ends[0], ends[1]}, Sys: ownSession(true)})
 	}
 	for _, w := range ends {

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package supervise
+package ceiling
 
 import "golang.org/x/sys/unix"
 
