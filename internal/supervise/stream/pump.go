@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	pumpBuffer = 256 << 10
 	// quietTime is how long a pipe that another process holds open must be silent before we close it.
 	quietTime = 250 * time.Millisecond
 	// maxHeldTime is how long we read from such a process if it is never silent.
