@@ -7,7 +7,7 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// setCeilings holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, idleFlags says.
+// setCeilings holds the runner to the limits that the settings ask for, as far as the command tells what they need. What is left out, [IdleFlags] says.
 func setCeilings(s *config.Settings, r *engine.Runner, known agent.Profile) {
 	r.Ceilings = engine.Ceilings{Memory: s.MaxMemory, FreeDisk: s.MinFreeDisk, Agents: s.MaxAgents, Repeats: s.MaxRepeats}
 	if !supervise.MemoryLimits() {
