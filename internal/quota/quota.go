@@ -64,16 +64,13 @@ func Name(length time.Duration, otherwise string) string {
 // Length is how long a window of that name lasts, which may go on with that of a model; 0 if the name does not say.
 func Length(name string) time.Duration { return lengths[name[:min(len(name), len("five_hour"))]] }
 
-// Known reports whether the window says anything at now: it has not ended, and was not told by a clock that was wrong.
+// Known reports whether the window can be what a service has told, its name being one word, and says anything at now: it has not ended, and was not told
+// by a clock that was wrong.
 func (w *Window) Known(now time.Time) bool {
+	word := w.Name != "" && len(w.Name)+len(w.Model) <= 128 && !strings.ContainsFunc(w.Name, func(r rune) bool { return r <= ' ' || r > '~' })
 	fresh := w.Length <= 0 || now.Sub(w.Told) <= w.Length
-	return fresh && now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
-}
-
-// valid reports whether a window can be what a service has told. Its name is one word.
-func (w *Window) valid() bool {
-	word := !strings.ContainsFunc(w.Name, func(r rune) bool { return r <= ' ' || r > '~' })
-	return w.Name != "" && word && len(w.Name)+len(w.Model) <= 128 && w.Used >= 0 && w.Used <= 1000 // which NaN is not
+	return word && w.Used >= 0 && w.Used <= 1000 && // which NaN is not
+		fresh && now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
 }
 
 // Quota is what is known of the windows of one account, by name.
@@ -81,7 +78,7 @@ type Quota []Window
 
 // At is what is known at now.
 func (q Quota) At(now time.Time) Quota {
-	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.valid() || !w.Known(now) })
+	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.Known(now) })
 }
 
 // age is how old news may be that says the same as what comes now, which is no news then.
@@ -168,12 +165,9 @@ func (q Quota) Shifted(by time.Duration) Quota {
 // Forecast is the share that will be used when the window ends if it goes on as in the last hour, and when it will be full before that, zero if it
 // will not. ok is false if too little is known to say.
 func (w *Window) Forecast(now time.Time) (share float64, full time.Time, ok bool) {
-	if len(w.Trail) == 0 || now.Sub(w.Told) > recent {
-		return 0, full, false
-	}
-	from := w.Trail[0]
+	from := append(slices.Clone(w.Trail), Point{w.Told, w.Used})[0]
 	span := w.Told.Sub(from.At)
-	if span < spacing || w.Used < from.Used || from.Used < 0 {
+	if now.Sub(w.Told) > recent || span < spacing || w.Used < from.Used || from.Used < 0 {
 		return 0, full, false
 	}
 	pace := (w.Used - from.Used) / span.Hours()
@@ -203,12 +197,16 @@ func (w *Window) counts(model string) bool {
 	return w.Name != "overage" && (w.Model == "" || strings.Contains(strings.ToLower(model), w.Model))
 }
 
-// Fullest is the window of a model of which most is used at now; nil if none is known.
-func (q Quota) Fullest(now time.Time, model string) (fullest *Window) {
-	for _, w := range q.At(now) {
-		if w.counts(model) && (fullest == nil || w.Used > fullest.Used) {
-			fullest = &w
-		}
+// last is the last of the windows of a model that are as they are asked for at now; nil if none is.
+func (q Quota) last(now time.Time, model string, asked func(*Window) bool, order func(a, b Window) int) *Window {
+	list := slices.DeleteFunc(q.At(now), func(w Window) bool { return !w.counts(model) || !asked(&w) })
+	if len(list) == 0 {
+		return nil
 	}
-	return fullest
+	return new(slices.MaxFunc(list, order))
+}
+
+// Fullest is the window of a model of which most is used at now; nil if none is known.
+func (q Quota) Fullest(now time.Time, model string) *Window {
+	return q.last(now, model, func(*Window) bool { return true }, func(a, b Window) int { return cmp.Compare(a.Used, b.Used) })
 }

@@ -63,14 +63,8 @@ func (r Reserve) Left(w *Window) float64 { return 1 - r.of(w.Name) - w.Used }
 
 // Reached is the window of a model that is used beyond its reserve at now, of several the one that ends last; nil if there is none.
 func (r Reserve) Reached(q Quota, now time.Time, model string) *Window {
-	var last *Window
-	for _, w := range q.At(now) {
-		keep := r.of(w.Name)
-		if keep > 0 && w.counts(model) && r.Left(&w) < -1e-9 && (last == nil || w.Resets.After(last.Resets)) {
-			last = &w
-		}
-	}
-	return last
+	beyond := func(w *Window) bool { return r.of(w.Name) > 0 && r.Left(w) < -1e-9 }
+	return q.last(now, model, beyond, func(a, b Window) int { return a.Resets.Compare(b.Resets) })
 }
 
 // Say says why nothing is started: "84% of five_hour is used, and 20% is kept in reserve".
