@@ -106,16 +106,12 @@ func gateTable(s *Snapshot, columns int) (heading string, rows []string) {
 	return heading, rows
 }
 
-// budgetTable is a line for each budget; there is no heading if there are none.
+// budgetTable is a line for each budget.
 func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
-	if len(s.Budgets) == 0 {
-		return "", nil
-	}
 	head := []column{{heading: "BUDGET", most: 20}, {heading: "SPENT", right: true}, {heading: "LEFT", right: true}, {heading: "LIMIT", right: true, drop: 2},
 		{heading: "USED", drop: 1}, {heading: "STATE"}}
 	// The tightest come first: on a small screen there is no room for the others.
-	budgets := slices.Clone(s.Budgets)
-	slices.SortStableFunc(budgets, func(a, b overview.Budget) int { return cmp.Compare(used(b), used(a)) })
+	budgets := slices.SortedStableFunc(slices.Values(s.Budgets), func(a, b overview.Budget) int { return cmp.Compare(used(b), used(a)) })
 	var lines []line
 	for _, b := range budgets {
 		limit, left, part := "", "", ""
@@ -131,15 +127,11 @@ func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
 	return table(columns, columns/4, head, lines)
 }
 
-// limitTable is a line for each window of an account; there is no heading if none is known.
+// limitTable is a line for each window of an account.
 func limitTable(s *Snapshot, columns int) (heading string, rows []string) {
-	if len(s.Limits) == 0 {
-		return "", nil
-	}
 	head := []column{{heading: "LIMIT", most: 20}, {heading: "ACCOUNT", most: 34, drop: 2}, {heading: "USED"}, {heading: "RESETS", drop: 1}, {heading: "FORECAST"}}
 	// The fullest come first: on a small screen there is no room for the others.
-	limits := slices.Clone(s.Limits)
-	slices.SortStableFunc(limits, func(a, b overview.Limit) int { return cmp.Compare(b.Used, a.Used) })
+	limits := slices.SortedStableFunc(slices.Values(s.Limits), func(a, b overview.Limit) int { return cmp.Compare(b.Used, a.Used) })
 	var lines []line
 	for _, l := range limits {
 		style := l.Style()

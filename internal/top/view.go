@@ -150,7 +150,9 @@ func (m *Model) lists(columns, height int) (rows []string) {
 		{name: "runs", table: runTable, few: 8, chosen: choice(m.runAt, !m.onGates && len(m.Snapshot.Runs) > 0)},
 		{name: "gates", table: gateTable, few: 8, chosen: choice(m.gateAt, m.onGates && len(m.Snapshot.Gates) > 0)}}
 	for _, s := range all {
-		s.heading, s.rows = s.table(&m.Snapshot, columns)
+		if s.heading, s.rows = s.table(&m.Snapshot, columns); len(s.rows) == 0 {
+			s.heading = ""
+		}
 	}
 	order := []*section{all[2], all[3], all[0], all[1]}
 	if m.onGates {
