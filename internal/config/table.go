@@ -1,6 +1,12 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/retry"
+)
 
 // The headings of the table. They are constants, and so are all rows: what must be computed for them costs every start of Belay.
 const (
@@ -29,7 +35,7 @@ var Table = []Setting{
 	{"max-delay", "D", "longest delay between retries, unless the service asks for more (default 60s)", retries, Raise,
 		duration(func(s *Settings) *time.Duration { return &s.MaxDelay })},
 	{"factor", "F", "multiply the delay by F after each retry (default 2)", retries, Raise, by(setFactor)},
-	{"jitter", "KIND[:V]", "how delays are spread: full, proportional:0.2, additive:0.25, plus:1s or none (default full)", retries, Raise, by(setJitter)},
+	{"jitter", "KIND[:V]", "how delays are spread: full, proportional:0.2, additive:0.25, plus:1s or none (default full)", retries, Raise, &typed[retry.Jitter]{func(s *Settings) *retry.Jitter { return &s.Jitter }, retry.ParseJitter}},
 	{"max-wait", "D", "wait at most D in total (default 5m, and at most 20 starts)", retries, Lower,
 		duration(func(s *Settings) *time.Duration { return &s.MaxWait })},
 	{"no-wait", "", "fail instead of waiting", retries, UserOrJob,
@@ -115,10 +121,10 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.ResumePrompt })},
 	{"no-resume-on-retry", "", "start a new session for every retry, even if that pays twice", agents, UserOrJob,
 		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
-	{"max-cost", "USD", "stop an agent before its next model call once the run has cost USD, including agents that it runs with belay", agents, UserOrJob, by(setCost)},
+	{"max-cost", "USD", "stop an agent before its next model call once the run has cost USD, including agents that it runs with belay", agents, UserOrJob, &typed[float64]{func(s *Settings) *float64 { return &s.MaxCost }, budget.ParseUSD}},
 	{"require-model", "[=NAME]", "stop an agent before another model works than NAME (default: the one that its command line or environment names)", agents, UserOrJob, by(setModel)},
 	{"budget", "NAME[=USD/WINDOW]", "count the cost towards budget NAME, and start nothing once it is used up; =5/day, week or month sets the limit", agents, UserOrJob, by(setBudgets)},
-	{"reserve", "SHARE", "start nothing while less than SHARE of the account's limits is left, such as 20%, or by window: five_hour=20%,seven_day=10%", agents, UserOrJob, by(setReserve)},
+	{"reserve", "SHARE", "start nothing while less than SHARE of the account's limits is left, such as 20%, or by window: five_hour=20%,seven_day=10%", agents, UserOrJob, &typed[quota.Reserve]{func(s *Settings) *quota.Reserve { return &s.Reserve }, quota.ParseReserve}},
 	{"fallback", "AGENT[:MODEL]", "if a limit lasts too long or the service stays overloaded, send the request to this agent instead; repeat for more", agents, UserOrJob, by(setFallbacks)},
 	{"fallback-after-work", "", "use fallbacks even if the agent has already worked on the request, which repeats its work", agents, PerCall,
 		boolean(func(s *Settings) *bool { return &s.FallbackAfterWork })},

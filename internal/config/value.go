@@ -10,12 +10,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/internal/quota"
-	"github.com/belay-run/belay/retry"
 )
 
 // reader reads the text of a setting. It is told by at where the value goes.
@@ -55,9 +52,19 @@ func parseNumber(v string, low, high int) (int, error) {
 
 type duration func(*Settings) *time.Duration
 
-func (at duration) read(s *Settings, v string) error {
-	d, err := ParseDuration(v)
-	*at(s) = d
+func (at duration) read(s *Settings, v string) (err error) {
+	*at(s), err = ParseDuration(v)
+	return err
+}
+
+// typed is a setting whose type has a parser.
+type typed[T any] struct {
+	at    func(*Settings) *T
+	parse func(string) (T, error)
+}
+
+func (r *typed[T]) read(s *Settings, v string) (err error) {
+	*r.at(s), err = r.parse(v)
 	return err
 }
 
@@ -175,17 +182,6 @@ func setCheck(s *Settings, v string) error {
 	return nil
 }
 
-func setCost(s *Settings, v string) error {
-	f, err := budget.ParseUSD(v)
-	s.MaxCost = f
-	return err
-}
-
-func setReserve(s *Settings, v string) (err error) {
-	s.Reserve, err = quota.ParseReserve(v)
-	return err
-}
-
 // setModel takes the name of a model; true means the one that was asked for, and false any.
 func setModel(s *Settings, v string) error {
 	if on, err := strconv.ParseBool(v); err == nil {
@@ -193,12 +189,6 @@ func setModel(s *Settings, v string) error {
 	}
 	s.RequireModel = v
 	return nil
-}
-
-func setJitter(s *Settings, v string) error {
-	j, err := retry.ParseJitter(v)
-	s.Jitter = j
-	return err
 }
 
 func setCodes(s *Settings, v string) error {
