@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ type Gatekeeper struct {
 	troubleOnce sync.Once  // what the gate could not do is said once
 	warned      bool       // that calls keep failing
 	begun       bool       // an attempt was admitted
-	kept        bool       // the last refusal was for what is kept in reserve
+	kept        string     // the account of which a share is kept in reserve, if the last refusal was for that
 }
 
 // NewGatekeeper is the gatekeeper of a call's attempts.
@@ -159,7 +160,7 @@ func (k *Gatekeeper) refuse(r *gate.Refusal, cause error) *Refusal {
 	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: message.GateState(*r), Sent: verdict.SentNo}
 	if r.Kind == gate.KindHold {
 		v.Class, v.Retryable = verdict.RateLimit, true
-		if k.kept || strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
+		if k.kept != "" || strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
 			v.Class, v.Retryable = verdict.UsageLimit, false
 		}
 	}
@@ -289,24 +290,20 @@ func (k *Gatekeeper) Warn(v verdict.Verdict, through bool) {
 // reserved is the refusal of an invocation that would use what is kept in reserve; nil if it would not, or has begun.
 func (k *Gatekeeper) reserved() *gate.Refusal {
 	keep := k.call.Settings.Reserve
-	if k.kept = false; k.begun || len(keep) == 0 || k.gate == nil {
+	if k.kept = ""; k.begun || len(keep) == 0 || k.gate == nil {
 		return nil
 	}
 	state, _ := k.gate.Store.Load(k.call.Account()) // what cannot be read is not known
 	w := keep.Reached(state.Quota, clock.Now(), k.call.Model())
-	if k.kept = w != nil; !k.kept {
+	if w == nil {
 		return nil
 	}
+	k.kept = k.call.Account()
 	return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
 }
 
 // key is the gate of the last refusal.
-func (k *Gatekeeper) key() string {
-	if k.kept {
-		return k.call.Account()
-	}
-	return k.gate.Key
-}
+func (k *Gatekeeper) key() string { return cmp.Or(k.kept, k.gate.Key) }
 
 // peek is the refusal that a first attempt would get now, or nil.
 func (k *Gatekeeper) peek() *gate.Refusal {
