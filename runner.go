@@ -151,6 +151,10 @@ type Alert struct {
 	Within time.Duration
 }
 
+func (a Alert) settings() alert.Settings {
+	return alert.Settings{Failures: a.Failures, Within: a.Within}
+}
+
 // Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
 // is not, and a [*UsageError] if the command cannot be run as it was asked for, so that nothing was started.
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
@@ -211,7 +215,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Limits:            engine.Limits{Stall: r.Stall, OnlyAttempt: r.onlyAttempt, LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, RequireModel: r.RequireModel, Ceilings: engine.Ceilings{Memory: r.MaxMemory, FreeDisk: r.MinFreeDisk, Agents: r.MaxAgents, Repeats: r.MaxRepeats}, Reap: r.Reap},
 		Streams:           engine.Streams{Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin},
 		Admission:         engine.Admission{Gate: r.Gate, Scope: r.Scope, OnBusy: r.OnBusy, NoWait: r.NoWait},
-		Record:            engine.Record{Alert: alert.Settings(r.Alert), LogDir: r.LogDir, Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited())},
+		Record:            engine.Record{Alert: r.Alert.settings(), LogDir: r.LogDir, Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited())},
 	}
 	for _, f := range r.Fallbacks {
 		runner.Fallbacks = append(runner.Fallbacks, engine.Fallback{Profile: f.Agent, Model: f.Model, Args: f.Args, Judge: r.Judge})

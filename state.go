@@ -186,7 +186,7 @@ func (s *State) HandleError(err error, session Session, context map[string]any) 
 	dir, failed := s.resolve()
 	if failed == nil {
 		var raised *alert.Raised
-		raised, failed = dir.HandleFailure(h, alert.Settings(s.Alert))
+		raised, failed = dir.HandleFailure(h, s.Alert.settings())
 		s.tell(raised, c.Message, failed)
 	}
 	return Classification(c), failed
@@ -207,7 +207,7 @@ func (s *State) Recorder() boundary.Recorder {
 		}
 		var raised *alert.Raised
 		if err == nil {
-			raised, err = dir.RecordFailure(dir.Log(nil), e, alert.Settings(s.Alert))
+			raised, err = dir.RecordFailure(dir.Log(nil), e, s.Alert.settings())
 		}
 		s.tell(raised, e.Error, err)
 	})

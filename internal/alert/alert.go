@@ -17,6 +17,8 @@ type Settings struct {
 	Failures int
 	// Within is the time in which they come; 0 means 10 minutes. An episode is over after the same time below the threshold.
 	Within time.Duration
+	// Forecast says that a limit of an account which will be full before it resets raises an alert too. It is set for all integrations.
+	Forecast bool
 }
 
 // maxFailures bounds how many failures a state remembers.
@@ -87,8 +89,6 @@ type Config struct {
 	// Command is run with each alert, as JSON on its stdin. Webhook is a URL that it is posted to.
 	Command []string
 	Webhook string
-	// Forecast says that a limit of an account which will be full before it resets raises an alert too.
-	Forecast bool
 }
 
 // For are the settings of an integration: its own, and those for all where it has none. One that belongs to a kind, as a

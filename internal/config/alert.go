@@ -14,7 +14,8 @@ import (
 // readAlerts reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where alerts are sent.
 func readAlerts(t *fields) alert.Config {
 	a := alert.Config{Settings: thresholds(t), Command: read(t, "command", commandLine), Webhook: read(t, "webhook", webhook),
-		Forecast: t.flag("forecast"), Per: map[string]alert.Settings{}}
+		Per: map[string]alert.Settings{}}
+	a.Forecast = t.flag("forecast")
 	own := slices.DeleteFunc(t.keys(), func(key string) bool { return slices.Contains(t.asked, key) })
 	for _, name := range own {
 		if _, isTable := t.table[name].(map[string]any); !isTable {

@@ -173,7 +173,7 @@ func TestQuota_AlertsOnceAWindow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := reserving(t, 0)
-				r.AlertForecast = !c.off
+				r.Alert.Forecast = !c.off
 				var said []string
 				r.Observe = func(e belaytype.Event) {
 					if a, ok := e.(belaytype.AlertRaised); ok {

@@ -75,34 +75,18 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		}
 	}
 	b.ownLog(e)
-	b.append(e)
+	b.cand.call.Append(e)
 }
 
 // entry is an entry with what all of an invocation have.
 func (b *recorder) entry() journal.Entry {
 	c := b.cand.call
-	e := journal.Entry{
-		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.ID, Profile: c.Profile.Name(), Fallback: b.cand.fallback, Command: c.Command.Name(), Status: journal.Success,
-		Gate: c.GateKey(), Parent: c.Parent, Traceparent: trace.OfEnviron(c.Env), Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
-		Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line,
-	}
+	e := c.Entry()
+	e.Profile, e.Fallback, e.Command, e.Gate, e.Traceparent = c.Profile.Name(), b.cand.fallback, c.Command.Name(), c.GateKey(), trace.OfEnviron(c.Env)
 	if c.Settings.Telemetry {
 		e.Telemetry, e.Provider = &c.Settings.Telemetry, c.Traits.Provider
 	}
 	return e
-}
-
-// append puts an entry into the log of all attempts.
-func (b *recorder) append(e journal.Entry) {
-	c := b.cand.call
-	if c.State == nil || c.Settings.NoRecord {
-		return
-	}
-	log := c.State.Log(func(path string) { c.Emit(belaytype.LogLarge{Path: path}) })
-	log.Secrets = c.Secrets
-	if err := log.Append(e); err != nil {
-		c.Live.Trouble(err)
-	}
 }
 
 // turn puts a turn of a conversation on record. The line of the attempt, when the conversation is over, counts its usage too.
@@ -116,7 +100,7 @@ func (b *recorder) turn(r transcript.TurnReport) {
 		e.Provider, e.RetryAt.Time = b.cand.call.Traits.Provider, v.Hint.At
 		e.HTTPStatus = statusOf(v, r.Status)
 	}
-	b.append(e)
+	b.cand.call.Append(e)
 }
 
 // fault fills in what went wrong, whose service it was, what that has answered, and whether a repetition is worth while,
@@ -204,15 +188,13 @@ func ignoreAll(dir string) error {
 func (b *recorder) count(r *belaytype.Result, started bool) {
 	c := b.cand.call
 	known := b.cand.kind.knowsFailures() || b.cand.pace.MayRepeat()
-	if c.State == nil || c.Settings.NoRecord || !known || r.Success || c.Settings.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
+	if !c.OnRecord() || !known || r.Success || c.Settings.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
 		return
 	}
 	integration := journal.Integration(c.Profile.Name(), c.Command.Name())
-	log := c.State.Log(nil)
-	log.Secrets = c.Secrets
-	raised, err := c.State.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.ID, Error: r.Error,
-		Parent: c.Parent, Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
-		Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line}, c.Settings.Alert)
+	e := c.Entry()
+	e.Profile, e.Error = integration, r.Error
+	raised, err := c.State.CountFailure(c.Log(), e, c.Settings.Alert)
 	if err != nil {
 		c.Live.Trouble(err)
 	}

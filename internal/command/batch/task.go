@@ -245,7 +245,6 @@ func (r *recipe) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*en
 		runner.Policy.MaxWait = retry.None
 	}
 	runner.Gate.Settings.MaxHold = batch.LongestHold
-	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(setup.NameOf(c.known), journal.Integration(setup.NameOf(c.known), filepath.Base(c.args[0])))
 	if r.state != nil {
 		prepared := *r.state

@@ -144,7 +144,6 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if s.DryRun {
 		return setup.FallbackHint(dryRun(ctx, std.Out, s, runner, call))
 	}
-	runner.AlertForecast = s.Alerts.Forecast
 	runner.Alert = s.Alerts.For(setup.NameOf(known), journal.Integration(setup.NameOf(known), filepath.Base(args[0])))
 	file, err := openResultFile(std, s.ResultFile)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine/output"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -204,4 +205,32 @@ func (c *Call) TooLate(at time.Time) *TooLate {
 		return &TooLate{Limit: 5 * time.Minute} // as [retry.Policy] says
 	}
 	return &TooLate{Limit: max(p.MaxWait, 0)}
+}
+
+// Entry is an entry of the log with what all of an invocation have.
+func (c *Call) Entry() journal.Entry {
+	set := c.Settings
+	return journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: c.ID, Status: journal.Success, Parent: c.Parent, Project: c.Project,
+		Name: set.Labels.Name, Tags: set.Labels.Tags, Batch: set.Task.Batch, Task: set.Task.ID, Line: set.Task.Line}
+}
+
+// Log is the log of all attempts, which there is if OnRecord says so.
+func (c *Call) Log() journal.Log {
+	log := c.State.Log(func(path string) { c.Emit(belaytype.LogLarge{Path: path}) })
+	log.Secrets = c.Secrets
+	return log
+}
+
+// OnRecord reports whether the invocation is put on record.
+func (c *Call) OnRecord() bool { return c.State != nil && !c.Settings.NoRecord }
+
+// Append puts an entry into the log of all attempts.
+func (c *Call) Append(e journal.Entry) {
+	if !c.OnRecord() {
+		return
+	}
+	log := c.Log()
+	if err := log.Append(e); err != nil {
+		c.Live.Trouble(err)
+	}
 }

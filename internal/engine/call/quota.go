@@ -35,7 +35,7 @@ func (c *Call) TellQuota(news []quota.Window) (ok bool) {
 	told := clock.Now()
 	var fills quota.Quota
 	tell := func(s gate.State) gate.State {
-		if s.Quota = s.Quota.Tell(clock.Now(), told, c.ID, news); c.Settings.AlertForecast {
+		if s.Quota = s.Quota.Tell(clock.Now(), told, c.ID, news); c.Settings.Alert.Forecast {
 			fills = s.Quota.Warn(told)
 		}
 		return s
@@ -52,28 +52,12 @@ func (c *Call) TellQuota(news []quota.Window) (ok bool) {
 // alertForecast raises an alert for a window that will be full before it resets.
 func (c *Call) alertForecast(account string, w *quota.Window, now time.Time) {
 	_, full, _ := w.Forecast(now)
-	text := printable.Line(fmt.Sprintf("%s of %s will be full at about %s if it goes on like this; it resets at %s", w.Name, account,
+	e := c.Entry()
+	e.Kind, e.Event, e.Profile = journal.Alert, "forecast", account
+	e.Error = printable.Line(fmt.Sprintf("%s of %s will be full at about %s if it goes on like this; it resets at %s", w.Name, account,
 		message.TimeOfDay(full, now), message.TimeOfDay(w.Resets, now)))
-	if c.State != nil && !c.Settings.NoRecord {
-		log := c.State.Log(nil)
-		log.Secrets = c.Secrets
-		err := log.Append(journal.Entry{Timestamp: journal.Time{Time: now}, Kind: journal.Alert, Event: "forecast", Profile: account, Invocation: c.ID,
-			Status: journal.Success, Error: text, Parent: c.Parent, Name: c.Settings.Labels.Name, Tags: c.Settings.Labels.Tags, Project: c.Project,
-			Batch: c.Settings.Task.Batch, Task: c.Settings.Task.ID, Line: c.Settings.Task.Line})
-		if err != nil {
-			c.Live.Trouble(err)
-		}
-	}
-	c.Emit(belaytype.AlertRaised{Integration: account, Last: text})
-}
-
-// filled is the window that is fullest by the news that an agent tells; nil if it tells none.
-func (c *Call) filled(news []quota.Window) *quota.Window {
-	if len(news) == 0 {
-		return nil
-	}
-	now := clock.Now()
-	return quota.Quota{}.Tell(now, now, c.ID, news).Fullest(now, c.Model())
+	c.Append(e)
+	c.Emit(belaytype.AlertRaised{Integration: account, Last: e.Error})
 }
 
 // Model is the model that the command asks for; empty if that is not known.
@@ -89,8 +73,9 @@ func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
 	if c.Settings.Follow == nil {
 		return
 	}
+	now := clock.Now()
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.Traits.Kind == AgentConversation,
-		Used: used, Gate: c.Account(), Filled: c.filled(info.Quota), argument: info.Activity.Argument, secrets: c.Secrets}
+		Used: used, Gate: c.Account(), Filled: quota.Quota{}.Tell(now, now, c.ID, info.Quota).Fullest(now, c.Model()), argument: info.Activity.Argument, secrets: c.Secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)

@@ -191,9 +191,6 @@ type Record struct {
 	// means five within ten minutes. Failures are counted in the State.
 	Alert alert.Settings
 
-	// AlertForecast says that a limit of an account which will be full before it resets raises one too.
-	AlertForecast bool
-
 	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory if there is a State,
 	// and nowhere if there is none. [NoLogDir] means nowhere.
 	LogDir string
