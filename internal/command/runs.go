@@ -16,20 +16,17 @@ import (
 
 // DescribeRun is what a run is completed with.
 func DescribeRun(id, command string) string {
-	return cobra.CompletionWithDesc(printable.Line(ShortID(id)), printable.Line(command))
+	return cobra.CompletionWithDesc(printable.Line(printable.ShortID(id)), printable.Line(command))
 }
 
 // ShortIDs are the ends of ids.
 func ShortIDs(ids []string) []string {
 	var short []string
 	for _, id := range ids {
-		short = append(short, ShortID(id))
+		short = append(short, printable.ShortID(id))
 	}
 	return short
 }
-
-// ShortID is the end of an id: runs that begin together differ there, not at the front.
-func ShortID(id string) string { return id[max(0, len(id)-8):] }
 
 // PickRun finds the one run that an id means.
 func PickRun(runs []supervise.Record, id string) (supervise.Record, error) {

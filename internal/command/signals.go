@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -44,7 +45,7 @@ func RequestedStop(by supervise.StopRequest, signal *belaytype.Interrupt) error 
 
 func (e *StopRequested) Error() string {
 	if e.Run != "" {
-		return message.Replaced(ShortID(e.Run))
+		return message.Replaced(printable.ShortID(e.Run))
 	}
 	return fmt.Sprintf("cancelled by %s (pid %d)", e.By, e.PID)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/stdio"
 )
@@ -32,7 +33,7 @@ func (d *Delivery) open() (*spool.Reader, error) {
 	r, err := d.spools.Open(d.id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, command.Usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", command.ShortID(d.id)), err), "")
+		return nil, command.Usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", printable.ShortID(d.id)), err), "")
 	case err != nil:
 		return nil, command.Fail(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -65,7 +66,7 @@ func Start(ctx context.Context, std stdio.Streams, l *Later, r Run) error {
 	if line, _ := bufio.NewReader(report).ReadString('\n'); line == underWay {
 		term.Line(std.Out, id)
 		if !r.Quiet {
-			command.Say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", command.ShortID(id)))
+			command.Say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", printable.ShortID(id)))
 		}
 		p.Release()
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
@@ -63,7 +64,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	end, err := a.Follow(ctx)
 	if interrupted, ok := errors.AsType[*belaytype.Interrupt](err); ok {
 		if interrupted.Signal == int(syscall.SIGINT) {
-			command.Say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", command.ShortID(h.ID)))
+			command.Say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", printable.ShortID(h.ID)))
 		}
 		return command.Exit(128 + interrupted.Signal)
 	}
@@ -73,7 +74,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	code := end.ExitCode
 	if end.Killed() {
 		s.ReportKilled() // as belay ps does
-		command.Say(std.Err, message.WasKilled(command.ShortID(h.ID), h.Command))
+		command.Say(std.Err, message.WasKilled(printable.ShortID(h.ID), h.Command))
 		code = 128 + int(syscall.SIGKILL)
 	}
 	if lost := end.LostStdout + end.LostStderr; lost > 0 {
@@ -97,7 +98,7 @@ func pickDetached(s *state.State, id string) (spool.Header, error) {
 	}
 	if runs, lerr := command.Runs(s.Records()); lerr == nil {
 		if r, perr := command.PickRun(runs, id); perr == nil {
-			return spool.Header{}, command.Usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", command.ShortID(r.ID), r.Command)), "")
+			return spool.Header{}, command.Usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", printable.ShortID(r.ID), r.Command)), "")
 		}
 	}
 	return spool.Header{}, err

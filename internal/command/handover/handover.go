@@ -28,7 +28,7 @@ func completePast() (list []string) {
 			continue
 		}
 		seen[e.Invocation] = true
-		list = append(list, cobra.CompletionWithDesc(printable.Line(command.ShortID(e.Invocation)), printable.Line(e.Command)+", "+e.Timestamp.Local().Format("15:04:05")))
+		list = append(list, cobra.CompletionWithDesc(printable.Line(printable.ShortID(e.Invocation)), printable.Line(e.Command)+", "+e.Timestamp.Local().Format("15:04:05")))
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -44,7 +45,7 @@ the whole id, or as much of its beginning or end as is unique.`,
 				if err := r.RequestStop(supervise.StopRequest{By: "belay cancel"}); err != nil {
 					return command.Fail(message.Error(message.CannotCancel(r.Owner.PID, err), err))
 				}
-				term.Line(cmd.OutOrStdout(), message.Cancelled(command.ShortID(r.ID), r.Command))
+				term.Line(cmd.OutOrStdout(), message.Cancelled(printable.ShortID(r.ID), r.Command))
 			}
 			return nil
 		},

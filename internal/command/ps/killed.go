@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -35,6 +36,6 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 // sayKilled says that a run was killed, and where its story is.
 func sayKilled(w io.Writer, r supervise.Record) {
 	if r.IsRun() { // others have none
-		command.Say(w, message.WasKilled(command.ShortID(r.ID), r.Command))
+		command.Say(w, message.WasKilled(printable.ShortID(r.ID), r.Command))
 	}
 }

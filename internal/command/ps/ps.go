@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -104,10 +105,10 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			if r.Owner.PID > 0 && r.State != stateKilled {
 				pid = fmt.Sprint(r.Owner.PID)
 			}
-			rows = append(rows, term.Cells(command.ShortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, term.Styled(runStyle(r), detached.stateOf(r))))
+			rows = append(rows, term.Cells(printable.ShortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, term.Styled(runStyle(r), detached.stateOf(r))))
 		}
 		for _, h := range over {
-			rows = append(rows, term.Cells(command.ShortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)),
+			rows = append(rows, term.Cells(printable.ShortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)),
 				term.Styled(term.Warning, fmt.Sprintf("ended with exit code %d; output not yet shown", h.ExitCode))))
 		}
 		return term.Table(w, psTable, rows)
