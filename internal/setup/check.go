@@ -4,17 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/profile"
 )
 
 // SkipCheck takes out of the settings of a run the check of a command that works for a person, or in a conversation. Files and the environment are meant
 // for many commands; a flag is refused.
-func SkipCheck(s *config.Settings, given config.Given, known agent.Profile, args []string) (skipped []string, err error) {
+func (r Recognized) SkipCheck(s *config.Settings) (skipped []string, err error) {
 	if s.Check == "" {
 		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
 			if strings.HasPrefix(s.From(name), "--") {
@@ -23,8 +21,9 @@ func SkipCheck(s *config.Settings, given config.Given, known agent.Profile, args
 		}
 		return nil, nil
 	}
-	if known == nil && given["profile"] == "" {
-		known = profile.Of(args, nil, given["cwd"])
+	known := r.Known
+	if known == nil {
+		known = r.found
 	}
 	if !engine.NoCheck(known) {
 		return nil, nil

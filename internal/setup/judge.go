@@ -15,10 +15,11 @@ func Judge(std stdio.Streams, given config.Given, named string, argv []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := Profile(std, named, argv, "")
+	recognized, err := Recognize(std, named, argv, "")
 	if err != nil {
 		return nil, nil, err
 	}
+	known := recognized.Known
 	s, rules, err := user.Load(given, NameOf(known))
 	if err != nil {
 		return nil, nil, err
@@ -27,9 +28,7 @@ func Judge(std stdio.Streams, given config.Given, named string, argv []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if known == nil {
-		r.Profile = Guard(r.Profile, named, argv, "")
-	}
+	r.Profile = recognized.Guard(r.Profile)
 	return func(o verdict.Outcome) verdict.Verdict {
 		v := r.Profile.Judge(o, time.Now())
 		if r.Judge != nil {

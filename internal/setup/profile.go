@@ -9,33 +9,43 @@ import (
 	"github.com/belay-run/belay/internal/stdio"
 )
 
-// Profile returns the profile for a command: the one that was named, else the one of the command's name if that is at
-// its headless work. Nil means that nothing is known of it.
-func Profile(std stdio.Streams, named string, args []string, dir string) (agent.Profile, error) {
-	switch {
-	case named != "":
-		p, err := profile.Bind(named, args, nil, dir)
-		if err != nil {
-			return nil, command.Usage(err, "there are "+message.And(profile.Names()))
-		}
-		return p, nil
-	case len(args) == 0:
-		return nil, nil
-	}
-	if p := profile.Of(args, nil, dir); p != nil && p.Headless() && !WantsPerson(std, p) {
-		return p, nil
-	}
-	return nil, nil
+// Recognized is what is known of a command line.
+type Recognized struct {
+	// Known is its profile: the one that was named, else the one of the command's name if that is at its headless work. Nil means that nothing is known of it.
+	Known agent.Profile
+
+	named string
+	found agent.Profile // by the command's name, whatever it is at
 }
 
-// Guard returns the profile of a command for which there is none by [Profile], with what is known of its effects: a gh on
-// a terminal, one of its extensions or aliases, may change something as any other gh. That is left alone only where the user
-// says that nothing is known of the command.
-func Guard(own agent.Profile, named string, args []string, dir string) agent.Profile {
-	if named == generic.Name || len(args) == 0 {
+// Recognize looks at a command line, once.
+func Recognize(std stdio.Streams, named string, args []string, dir string) (r Recognized, err error) {
+	r.named = named
+	switch {
+	case named != "":
+		if r.Known, err = profile.Bind(named, args, nil, dir); err != nil {
+			return r, command.Usage(err, "there are "+message.And(profile.Names()))
+		}
+	case len(args) > 0:
+		if r.found = profile.Of(args, nil, dir); r.found != nil && r.found.Headless() && !WantsPerson(std, r.found) {
+			r.Known = r.found
+		}
+	}
+	return r, nil
+}
+
+// Guard returns the profile of a command of which nothing is known, with what is known of its effects.
+func (r Recognized) Guard(own agent.Profile) agent.Profile {
+	if r.Known != nil || r.named != "" {
 		return own
 	}
-	if c, ok := profile.Of(args, nil, dir).(agent.Caller); ok && c.CallerInfo().Changes {
+	return Guard(own, r.found)
+}
+
+// Guard returns a profile with what is known of the effects of a command that was found by its name: a gh on a terminal, one of its extensions or aliases,
+// may change something as any other gh.
+func Guard(own, found agent.Profile) agent.Profile {
+	if c, ok := found.(agent.Caller); ok && c.CallerInfo().Changes {
 		return agent.Guarded(own, c)
 	}
 	return own

@@ -238,8 +238,8 @@ func (r *recipe) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*en
 		}
 		runner.FallbackAfterWork = s.FallbackAfterWork
 	}
-	if c.known == nil {
-		runner.Profile = setup.Guard(runner.Profile, r.given["profile"], c.args, c.dir)
+	if c.known == nil && r.given["profile"] != generic.Name { // else the user says that nothing is known of it
+		runner.Profile = setup.Guard(runner.Profile, profile.Of(c.args, nil, c.dir))
 	}
 	if r.waits(&s) {
 		runner.Policy.MaxWait = retry.None

@@ -106,10 +106,11 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
-	known, err := setup.Profile(std, given["profile"], args, given["cwd"])
+	recognized, err := setup.Recognize(std, given["profile"], args, given["cwd"])
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
+	known := recognized.Known
 	s, rules, err := user.Load(given, setup.NameOf(known))
 	if err != nil {
 		return refuse(std, given, nil, err)
@@ -120,7 +121,7 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		return detach.Start(ctx, std, later, detach.Run{Command: name, Name: s.Name, Input: detach.Input(s, std, known, name), Quiet: s.Quiet})
 	}
 	instead.adjust(s)
-	skipped, err := setup.SkipCheck(s, given, known, args)
+	skipped, err := recognized.SkipCheck(s)
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
@@ -134,9 +135,7 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 		runner.FallbackAfterWork = s.FallbackAfterWork
 	}
-	if known == nil {
-		runner.Profile = setup.Guard(runner.Profile, given["profile"], args, given["cwd"])
-	}
+	runner.Profile = recognized.Guard(runner.Profile)
 	call, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {
 		return refuse(std, given, s, err)
