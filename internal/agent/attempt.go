@@ -35,7 +35,7 @@ type Attempt struct {
 // Info adds what the attempt does now to what a line tells.
 func (a *Attempt) Info(info LineInfo) LineInfo {
 	info.Tools, info.Activity, info.Begun, info.Models = a.Tools.Running(), Activity{Doing: a.Writes}, a.Tools.Begun(), a.Models
-	info.Calls, info.SubAgents = a.Tools.Noted(), len(a.Agents)+a.Tools.agents()
+	info.Calls, info.SubAgents = a.Tools.Noted(), len(a.Agents)+a.Tools.count(func(one openTool) bool { return one.agent })
 	if name, argument := a.Tools.Newest(); name != "" {
 		info.Activity = Activity{Doing: UsingTool, Tool: name, Argument: argument}
 	}

@@ -56,13 +56,3 @@ func (t *Tools) SetAgent(id string, works bool) {
 		t.open[id] = one
 	}
 }
-
-// agents is how many of them run now.
-func (t *Tools) agents() (n int) {
-	for _, one := range t.open {
-		if one.agent {
-			n++
-		}
-	}
-	return n
-}

@@ -165,9 +165,14 @@ func (t *Tools) EndAll() {
 func (t *Tools) Running() int { return len(t.open) }
 
 // RunningBut is how many run now that have another name.
-func (t *Tools) RunningBut(name string) (n int) {
+func (t *Tools) RunningBut(name string) int {
+	return t.count(func(one openTool) bool { return t.use.Totals[one.total].Name != name })
+}
+
+// count is how many of those that run now are as they are asked for.
+func (t *Tools) count(asked func(openTool) bool) (n int) {
 	for _, one := range t.open {
-		if t.use.Totals[one.total].Name != name {
+		if asked(one) {
 			n++
 		}
 	}
