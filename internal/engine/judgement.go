@@ -130,7 +130,9 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
 	case early.ForCeiling():
-		j.atCeiling(early)
+		// That says nothing of the service; if it is the last attempt, it is worth trying later.
+		j.verdict, j.message, j.tell = early.Verdict, early.Verdict.Evidence, early.Tell
+		j.expired, j.code, j.stopCode = true, cmp.Or(j.code, 1), CodeTryLater
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.Policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
@@ -341,10 +343,4 @@ func unplanned(err error) *admission.Refusal {
 		r.Code, r.Verdict.Class = 1, verdict.LimitReached
 	}
 	return r
-}
-
-// atCeiling concludes that the attempt was ended for a ceiling. That says nothing of the service; if it is the last one, it is worth trying later.
-func (j *judgement) atCeiling(e *transcript.EarlyStop) {
-	j.verdict, j.message, j.tell = e.Verdict, e.Verdict.Evidence, e.Tell
-	j.expired, j.code, j.stopCode = true, cmp.Or(j.code, 1), CodeTryLater
 }
