@@ -87,14 +87,12 @@ func (m *meter) members(t *tree) []Proc {
 // count, as the system takes that back by itself; a kernel before 5.3 does not tell them apart. Of another user's process, which does not tell, it is what is
 // certainly its own.
 func proportionalSize(pid int) int64 {
-	sum, told := kibibytes(pid, "smaps_rollup", "Pss_Anon", "Pss_Shmem", "SwapPss")
-	if !told {
-		sum, told = kibibytes(pid, "smaps_rollup", "Pss", "SwapPss")
+	for _, in := range [][]string{{"smaps_rollup", "Pss_Anon", "Pss_Shmem", "SwapPss"}, {"smaps_rollup", "Pss", "SwapPss"}, {"status", "RssAnon", "VmSwap"}} {
+		if sum, told := kibibytes(pid, in[0], in[1:]...); told {
+			return sum
+		}
 	}
-	if !told {
-		sum, _ = kibibytes(pid, "status", "RssAnon", "VmSwap")
-	}
-	return sum
+	return 0
 }
 
 // kibibytes adds up what a file of a process tells, in bytes. It reports whether the first name is among it.
