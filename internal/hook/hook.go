@@ -122,7 +122,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 		return supervise.Exit{}, err
 	}
 	spec := supervise.Spec{Path: path, Args: h.Args, Env: h.Env, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr, &h.said},
-		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID, MaxMemory: h.MaxMemory}
+		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID, Ceilings: supervise.Ceilings{MaxMemory: h.MaxMemory}}
 	if in.terminal {
 		spec.Placement = supervise.TerminalPlacement()
 	}

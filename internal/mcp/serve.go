@@ -63,8 +63,8 @@ func runServer(s *state, generation int, stderr *tail) relay.Death {
 	var running *supervise.Process
 	begun := make(chan struct{})
 	spec := supervise.Spec{Path: s.opt.Path, Args: s.opt.Args, Dir: s.opt.Dir, Env: s.opt.Env, RunID: s.opt.ID,
-		Stdin: r, Stdout: &serverOut{lines, s}, Stderr: stderr, Placement: supervise.OwnSession, MaxMemory: s.opt.MaxMemory,
-		Using: func(bytes int64) (spared bool) { return using(s, bytes) },
+		Stdin: r, Stdout: &serverOut{lines, s}, Stderr: stderr, Placement: supervise.OwnSession,
+		Ceilings: supervise.Ceilings{MaxMemory: s.opt.MaxMemory, Using: func(bytes int64) (spared bool) { return using(s, bytes) }},
 		StdoutEnd: func() {
 			<-begun
 			time.AfterFunc(stdoutGrace, func() { running.Stop(stopLadder) })

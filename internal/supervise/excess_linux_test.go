@@ -146,7 +146,7 @@ func TestMaxMemory(t *testing.T) {
 				t.Skip("only in full; Shared grows by both")
 			}
 			cmd := helper("grow", how)
-			spec := supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, MaxMemory: limit}
+			spec := supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, Ceilings: supervise.Ceilings{MaxMemory: limit}}
 			var told, peak, past atomic.Int64
 			spec.Using = func(bytes int64) bool { told.Store(bytes); return false }
 			ended := make(chan struct{})
@@ -224,7 +224,7 @@ func TestMaxMemory_Counts(t *testing.T) {
 				t.Skip("there is no room to swap to")
 			}
 			cmd := helper("keep", file)
-			exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), MaxMemory: 150 * mb}, nil)
+			exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Ceilings: supervise.Ceilings{MaxMemory: 150 * mb}}, nil)
 			if exit.Reason != want || want == supervise.Exited && exit.Peak < 150*mb {
 				t.Errorf("%+v %+v", exit, exit.Excess)
 			}
@@ -243,7 +243,7 @@ func TestFreeDisk_Untold(t *testing.T) {
 func TestMinFree(t *testing.T) {
 	dir := t.TempDir()
 	cmd := helper("hold", "0", "0", "")
-	exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, MinFree: 1 << 61, Disks: []string{dir, "/proc"}}, nil)
+	exit := run(t, supervise.Spec{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, RunID: newID(), Placement: supervise.OwnSession, Ceilings: supervise.Ceilings{MinFree: 1 << 61, Disks: []string{dir, "/proc"}}}, nil)
 	if x := exit.Excess; exit.Reason != supervise.Exceeded || x == nil || x.Disk != dir || x.Limit != 1<<61 || x.Value <= 0 || exit.TreePeak != 0 {
 		t.Errorf("%+v %+v", exit, x)
 	}

@@ -60,6 +60,9 @@ type Tail = stream.Tail
 // MaxTail is how much a [Tail] keeps.
 const MaxTail = stream.MaxTail
 
+// Ceilings are the limits on what a tree uses.
+type Ceilings = ceiling.Limits
+
 // Excess is what a tree had too much of when it was ended for that.
 type Excess = ceiling.Excess
 

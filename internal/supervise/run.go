@@ -31,7 +31,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if p.pidfd < 0 {
 		p.streams.Start()
 	}
-	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || spec.ceilings().Any() {
+	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || spec.Ceilings.Any() {
 		p.watch.once.Do(p.startWatch)
 	}
 	if started != nil {

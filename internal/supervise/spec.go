@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/belay-run/belay/internal/supervise/ceiling"
 	"github.com/belay-run/belay/internal/supervise/stream"
 )
 
@@ -54,12 +53,8 @@ type Spec struct {
 	// Timeout is the hard deadline. Stall is how long it may give no sign of life: output, or [Process.Beat]. Linger is
 	// how long it may stay after [Process.Delivered]. Zero means no such limit. Time spent suspended does not count.
 	Timeout, Stall, Linger time.Duration
-	// MaxMemory is how many bytes of memory the tree may use, MinFree how many must stay free on the file systems that Disks are on. Zero means no such
-	// limit. A library finds of the tree what it finds of it when it stops it.
-	MaxMemory, MinFree int64
-	Disks              []string
-	// Using, if not nil, is told how much memory the tree uses, at each look, if there is a MaxMemory. It reports whether the tree is spared though that is more.
-	Using func(bytes int64) (spared bool)
+	// Ceilings are the limits on what the tree uses. A library finds of the tree what it finds of it when it stops it.
+	Ceilings
 
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
@@ -96,9 +91,4 @@ func (s *Spec) environ() []string {
 		env = Mark(env, s.RunID)
 	}
 	return env
-}
-
-// ceilings are the limits on what its tree uses.
-func (s *Spec) ceilings() *ceiling.Limits {
-	return &ceiling.Limits{MaxMemory: s.MaxMemory, MinFree: s.MinFree, Disks: s.Disks, Using: s.Using}
 }

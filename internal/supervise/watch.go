@@ -41,7 +41,6 @@ const (
 func (p *Process) watchOver() Reason {
 	l := limits{timeout: p.spec.Timeout, stall: p.spec.Stall, linger: p.spec.Linger,
 		start: p.start, life: &p.life.Last, delivered: &p.watch.delivered}
-	ceilings := p.spec.ceilings()
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	for nextCheck := p.start; ; { // when the next check was due; zero if none was
@@ -66,8 +65,8 @@ func (p *Process) watchOver() Reason {
 			p.climb(p.spec.Ladder)
 			return reason
 		}
-		if ceilings.Any() {
-			excess, next := p.watch.gauge.Look(ceilings, p.measure, now)
+		if p.spec.Ceilings.Any() {
+			excess, next := p.watch.gauge.Look(&p.spec.Ceilings, p.measure, now)
 			switch {
 			case p.ended():
 				return Exited
@@ -132,7 +131,7 @@ func (p *Process) climb(ladder Ladder) {
 
 // outgrown reports whether it is being ended for a ceiling and must be killed now.
 func (p *Process) outgrown() bool {
-	return p.watch.excess != nil && p.watch.gauge.Beyond(p.spec.ceilings(), p.measure)
+	return p.watch.excess != nil && p.watch.gauge.Beyond(&p.spec.Ceilings, p.measure)
 }
 
 // measure is how much memory the tree uses now.

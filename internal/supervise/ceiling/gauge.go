@@ -20,7 +20,8 @@ const (
 type Limits struct {
 	MaxMemory, MinFree int64
 	Disks              []string
-	// Using, if not nil, is told how much memory the tree uses, at each look. It reports whether the tree is spared though that is more.
+	// Using, if not nil, is told how much memory the tree uses, at each look. It reports whether the tree is spared though that is more
+	// than MaxMemory.
 	Using func(bytes int64) (spared bool)
 }
 
