@@ -58,6 +58,9 @@ var answers = map[string][]string{
 	"belay hook uninstall":        {"hook uninstall --client claude --scope user"},
 	"belay uninstall-all":         {"uninstall-all --dry-run", "uninstall-all --yes"},
 	"belay rehearse":              {"rehearse --json --script 200 -- true"},
+	"belay rehearse test":         {"rehearse test scenario.toml", "rehearse test --json scenario.toml"},
+	"belay rehearse init":         {"rehearse init --help"},
+	"belay certify":               {"certify --help"},
 	"belay demo":                  {"demo"},
 	"belay ui":                    {"ui --no-open"},
 	"belay log":                   {"log", "log --json", "log --attempts", "log --tree"},
@@ -108,6 +111,7 @@ func TestFullStdout(t *testing.T) {
 		r.line("ready")
 		result := `{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"line":1,"begun":"new","ended":"2026-11-17T00:00:00Z","success":true,"result":"x"}` + "\n"
 		must.OK(t, os.WriteFile(filepath.Join(r.dir, "results.jsonl"), []byte(result), 0o600))
+		must.OK(t, os.WriteFile(filepath.Join(r.dir, "scenario.toml"), []byte("shell = \"true\"\n[expect]\nexit = 0\n"), 0o600))
 		for path, calls := range answers {
 			if !changing[path] {
 				r.failFull(append(calls, strings.TrimPrefix(path+" --help", "belay "))...)
