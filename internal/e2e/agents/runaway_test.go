@@ -47,7 +47,8 @@ func TestRunaway_Agents(t *testing.T) {
 	}{
 		"claude":           {claude, "tool(Agent: `" + sub + "`, calls=5), 200", most, "claude had 4 sub-agents at a time (limit 3)", []string{"--allowedTools", "Agent"}},
 		"claudeBackground": {claude, "tool(Agent: `" + strings.Replace(sub, "false", "true", 1) + "`, calls=5), 200(after=1s)x*", most, "claude had 4 sub-agents at a time (limit 3)", []string{"--allowedTools", "Agent"}},
-		"codex":            {codex, "tool(multi_agent_v1__spawn_agent: `{\"message\":\"do it\"}`, calls=5), 200(after=8s)x*", most, "codex had 4 sub-agents at a time (limit 3)", []string{"-m", "gpt-5.2-codex"}},
+		// Its record is looked at now and then: there may be a fifth by then.
+		"codex": {codex, "tool(multi_agent_v1__spawn_agent: `{\"message\":\"do it\"}`, calls=5), 200(after=8s)x*", most, " sub-agents at a time (limit 3)", []string{"-m", "gpt-5.2-codex"}},
 		// To newer models codex gives another kind of sub-agents, and allows three of them. Whichever asks first starts the next one.
 		"codexNewer": {codex, spawn("a") + ", " + spawn("b") + ", " + spawn("c") + ", 200(after=8s)x*", "2", "codex had 3 sub-agents at a time (limit 2)", nil},
 	} {
