@@ -125,7 +125,6 @@ var arrows = map[string][]string{
 	"internal/e2e/smoke":         {},
 	"internal/e2e/upgrade":       {},
 	"internal/e2e/mcp/probe":     {},
-	"internal/compare":           {}, // a tool: it starts what it compares, and knows nothing of it
 
 	"internal/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
 	"internal/fleet/merge":     {"breaker", "gate", "internal/quota"},
@@ -316,7 +315,7 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !(name == "internal/profile" && isCLI(to)) && linked[to] != name {
 				t.Errorf("%q must not import %q", name, to)
 			}
-			if imported == "os/exec" && name != "internal/supervise/executable" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/fleet/fleettest" { // which are part of tests
+			if imported == "os/exec" && name != "internal/supervise/executable" && name != "internal/built" && name != "internal/e2e/stage" && name != "scripts/unit" && name != "scripts/arrows" && name != "internal/fleet/fleettest" { // which are part of tests
 				t.Errorf("%q must not start processes: only supervise does", name)
 			}
 		}
@@ -359,7 +358,7 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 }
 
 // testSupport are directories with programs and packages for tests, examples and measurements.
-var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/built", "internal/clitest", "internal/command/commandtest", "internal/fleet/fleettest", "internal/compare", "internal/e2e",
+var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/built", "internal/clitest", "internal/command/commandtest", "internal/fleet/fleettest", "internal/e2e",
 	"internal/faulttest", "internal/gatetest", "internal/term/tabletest", "internal/term/termtest", "scripts", "tools"}
 
 // opens are the places that open files without package safefile, and why.

@@ -33,7 +33,7 @@ var named = []string{
 }
 
 // doubles are packages that only tests and pictures use, or that must not know the tree that they compare.
-var doubles = []string{"browser/shots", "internal/compare", "internal/agent/agenttest", "internal/engine/enginetest", "internal/faulttest", "internal/gatetest"}
+var doubles = []string{"browser/shots", "internal/agent/agenttest", "internal/engine/enginetest", "internal/faulttest", "internal/gatetest"}
 
 // What is known of a CLI is in its folder: no other file has its name as a string, be it to compare with, to look up or to
 // list. What applies to one CLI is a field of its descriptor.

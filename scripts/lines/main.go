@@ -88,7 +88,7 @@ func kindOf(name string) kind {
 	case "browser":
 		return tests
 	}
-	if strings.HasPrefix(name, "internal/compare/") {
+	if strings.HasPrefix(name, "internal/compare/") { // which earlier trees have
 		return tools
 	}
 	if strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(dirs, func(dir string) bool { return dir == "e2e" || strings.HasSuffix(dir, "test") }) {
