@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/belayd/request"
 	"github.com/belay-run/belay/internal/certificate"
+	"github.com/belay-run/belay/internal/command/signals"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/rehearse/certify"
@@ -40,9 +41,14 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 			return 0, &request.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
 		}
 	}
+	ctx, interrupted, stop := signals.Until(ctx)
+	defer stop()
 	code := 0
 	for _, d := range agents {
 		c, err := certifyOne(ctx, r, d, atATime)
+		if ctx.Err() != nil {
+			return interrupted(), nil
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/belayd/request"
+	"github.com/belay-run/belay/internal/command/signals"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
@@ -43,6 +44,8 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	defer junit.Close()
 	github := r.On("github") || os.Getenv("GITHUB_ACTIONS") == "true"
 
+	ctx, code, stop := signals.Until(ctx)
+	defer stop()
 	begun := time.Now()
 	report := scenario.Run(ctx, host(r), scenarios, atATime, func(o scenario.Outcome) {
 		if !r.On("json") {
@@ -52,8 +55,8 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 			term.Text(r.Err, o.Annotation())
 		}
 	})
-	if err := ctx.Err(); err != nil {
-		return 0, err
+	if ctx.Err() != nil {
+		return code(), nil
 	}
 	took := time.Since(begun)
 	if r.On("json") {

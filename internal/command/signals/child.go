@@ -4,6 +4,8 @@ package signals
 import (
 	"context"
 	"io"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -46,4 +48,21 @@ func Shared(std stdio.Streams) supervise.Placement {
 		return p
 	}
 	return supervise.SharedGroup
+}
+
+// Until returns a context that ends with the first signal; code is then what a shell shows for it. stop gives the signals up again.
+func Until(ctx context.Context) (until context.Context, code func() int, stop func()) {
+	until, cancel := context.WithCancel(ctx)
+	caught := Catch()
+	var first atomic.Int32
+	go func() {
+		for got := range caught {
+			first.CompareAndSwap(0, int32(got.(syscall.Signal)))
+			cancel()
+		}
+	}()
+	return until, func() int { return 128 + int(first.Load()) }, func() {
+		caught.Stop()
+		cancel()
+	}
 }

@@ -45,6 +45,10 @@ func Run(ctx context.Context, host Host, scenarios []*Scenario, atATime int, don
 			begun := time.Now()
 			seen, err := s.Run(ctx, host)
 			o := Outcome{Scenario: s, Seen: seen, Err: err, Took: time.Since(begun)}
+			if ctx.Err() != nil { // its end says nothing of the program
+				report[i] = o
+				return
+			}
 			if err == nil {
 				o.Failures = s.Expect.Check(seen)
 			}

@@ -51,6 +51,9 @@ type Seen struct {
 
 // Run tries a scenario with stand-ins, a home and a directory of its own, all of which are gone at its end. The error says why it could not be tried.
 func (s *Scenario) Run(ctx context.Context, host Host) (seen *Seen, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	dir, err := rehearse.MakeDir()
 	if err != nil {
 		return nil, err
