@@ -40,8 +40,9 @@ type testReport struct {
 	output []string
 }
 
-// read takes in all that go test prints, and passes on what a person wants to see: a line a package, and what failed tests have said.
-func (r *report) read(from io.Reader) error {
+// read takes in all that go test prints, and passes on what a person wants to see: a line a package, and what failed tests have said. It reports whether
+// there was a package to test, or one that does not build.
+func (r *report) read(from io.Reader) (ran bool, err error) {
 	lines := bufio.NewReader(from)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -52,13 +53,14 @@ func (r *report) read(from io.Reader) error {
 				fmt.Fprintf(r.out, "%s", line)
 				r.mu.Unlock()
 			} else {
+				ran = ran || e.Package != "" || e.Action == "build-fail"
 				r.take(e)
 			}
 		}
 		if err == io.EOF {
-			return nil
+			return ran, nil
 		} else if err != nil {
-			return err
+			return ran, err
 		}
 	}
 }

@@ -122,8 +122,9 @@ func (r *runner) test(ctx context.Context, to *report, g group, flags ...string)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(to.read(out), ignoreExit(cmd.Wait()))
-	if err == nil && len(to.packages) == 0 && len(to.broken) == 0 {
+	ran, err := to.read(out)
+	err = errors.Join(err, ignoreExit(cmd.Wait()))
+	if err == nil && !ran {
 		err = fmt.Errorf("go %s: ran nothing", strings.Join(args, " "))
 	}
 	return err
