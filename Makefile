@@ -27,15 +27,17 @@ build: ## bin/belay and its companion, as they are released
 share = $(DESTDIR)$(PREFIX)/share
 completions = belay.bash:bash-completion/completions/belay _belay:zsh/site-functions/_belay belay.fish:fish/vendor_completions.d/belay.fish
 
-install: build man completions ## both executables, man pages and completions into PREFIX (/usr/local)
+install: build man completions ## both executables, man pages, completions and documents into PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/man/man1'
 	install -m 755 bin/belay bin/belayd '$(DESTDIR)$(PREFIX)/bin'
 	install -m 644 dist/man/*.1 '$(share)/man/man1'
 	@for c in $(completions); do install -D -m 644 dist/completions/$${c%%:*} '$(share)'/$${c#*:} || exit 1; done
+	rm -rf '$(share)/doc/belay' && install -d '$(share)/doc/belay' && cp -R README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs examples '$(share)/doc/belay'
 
 uninstall: ## takes away what install has put into PREFIX; `belay uninstall-all` first undoes what is in clients' files
 	rm -f '$(DESTDIR)$(PREFIX)/bin/belay' '$(DESTDIR)$(PREFIX)/bin/belayd' '$(share)'/man/man1/belay.1 '$(share)'/man/man1/belayd.1 '$(share)'/man/man1/belay-*.1
 	@for c in $(completions); do rm -f '$(share)'/$${c#*:}; done
+	rm -rf '$(share)/doc/belay'
 
 DIST ?= dist
 
@@ -44,7 +46,7 @@ dist: .tools/nfpm ## archives, packages, checksums and installers of a release i
 	go run -C tools ./dist -o '$(abspath $(DIST))' -platforms '$(PLATFORMS)' -version '$(VERSION)' -nfpm ../.tools/nfpm
 
 # Without the record, which the demo does not read: SQLite takes longer to compile than all the rest (docs/performance.md).
-demo: ## belay at work against an API that fails on purpose, in half a minute
+demo: ## belay at work against an API that fails on purpose: half a minute, after a minute to build
 	go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -tags norecord -o bin/demo/ ./cmd/belay ./cmd/belayd
 	@bin/demo/belay demo
 

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -58,8 +59,18 @@ func (r *release) contents(p platform) (files []content, err error) {
 	for _, e := range p.executables() {
 		add("bin/"+e, r.built(p, e), 0o755)
 	}
-	for _, doc := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
-		add(doc, filepath.Join(r.root, doc), 0o644)
+	add("LICENSE", filepath.Join(r.root, "LICENSE"), 0o644)
+	docs, failed := r.docs()
+	if failed != nil {
+		return nil, failed
+	}
+	files = append(files, docs...)
+	installer, failed := r.installer()
+	if failed != nil {
+		return nil, failed
+	}
+	if p.os != "windows" {
+		files = append(files, content{installerName, 0o755, installer})
 	}
 	notices, failed := r.notices(p)
 	if failed != nil {
@@ -85,6 +96,44 @@ func (r *release) contents(p platform) (files []content, err error) {
 	}
 	slices.SortFunc(files, func(a, b content) int { return strings.Compare(a.path, b.path) })
 	return files, err
+}
+
+// docs are the documentation with the examples that it leads to, by the paths of the repository, so that its links hold in every package.
+func (r *release) docs() (files []content, err error) {
+	root := os.DirFS(r.root)
+	for _, top := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "examples"} {
+		err = errors.Join(err, fs.WalkDir(root, top, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			file := content{path, 0o644, nil}
+			if info, err := d.Info(); err != nil {
+				return err
+			} else if info.Mode()&0o100 != 0 {
+				file.mode = 0o755
+			}
+			file.data, err = fs.ReadFile(root, path)
+			files = append(files, file)
+			return err
+		}))
+	}
+	return files, err
+}
+
+// installerName is the script that installs: from an unpacked archive, from a clone, or from the place of a release.
+const installerName = "install.sh"
+
+// installer is the script with the version that it installs.
+func (r *release) installer() ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(r.root, installerName))
+	if err != nil {
+		return nil, err
+	}
+	const blank = "version='' # make dist fills it in\n"
+	if bytes.Count(text, []byte(blank)) != 1 {
+		return nil, fmt.Errorf("%s has no line %q", installerName, blank)
+	}
+	return bytes.Replace(text, []byte(blank), []byte("version='"+r.Version+"'\n"), 1), nil
 }
 
 func packTar(r *release, top string, files []content) ([]byte, error) {

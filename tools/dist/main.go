@@ -62,6 +62,13 @@ func run(out, platforms, version, nfpm string) error {
 	if err := r.templates(); err != nil {
 		return err
 	}
+	installer, err := r.installer()
+	if err == nil {
+		err = r.add(installerName, installer)
+	}
+	if err != nil {
+		return err
+	}
 	if err := r.writeChecksums(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,6 +75,13 @@ func (r *release) npm(list []platform) error {
 	if err := r.template("belay.js", "npm/belay/belay.js"); err != nil {
 		return err
 	}
-	return write("belay", object{"name": npmScope + "/belay", "description": "Belay " + summary, "bin": object{"belay": "belay.js"}, "files": []string{"belay.js"},
+	docs, err := r.docs()
+	for _, f := range docs {
+		err = errors.Join(err, r.add("npm/belay/"+f.path, f.data))
+	}
+	if err != nil {
+		return err
+	}
+	return write("belay", object{"name": npmScope + "/belay", "description": "Belay " + summary, "bin": object{"belay": "belay.js"}, "files": []string{"belay.js", "*.md", "docs", "examples"},
 		"engines": object{"node": ">=18"}, "optionalDependencies": platforms})
 }

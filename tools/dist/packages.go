@@ -142,13 +142,15 @@ func placeInPackage(path string) string {
 		}
 	case "":
 		switch base {
-		case "README.md", noticesName:
+		case installerName:
+			return ""
+		case noticesName:
 			return "/usr/share/doc/belay/" + base + ".gz"
 		case "LICENSE":
 			return "/usr/share/licenses/belay/LICENSE"
 		}
 	}
-	return ""
+	return "/usr/share/doc/belay/" + path
 }
 
 // debCopyright is the licence in Debian's form.

@@ -10,9 +10,9 @@ import (
 //go:embed templates
 var sources embed.FS
 
-// templates makes what others read of the release: a formula for Homebrew, a container file, and the script that installs it.
+// templates makes what others read of the release: a formula for Homebrew and a container file.
 func (r *release) templates() error {
-	for from, to := range map[string]string{"formula.rb": "belay.rb", "Containerfile": "Containerfile", "install.sh": "install.sh"} {
+	for from, to := range map[string]string{"formula.rb": "belay.rb", "Containerfile": "Containerfile"} {
 		if err := r.template(from, to); err != nil {
 			return err
 		}

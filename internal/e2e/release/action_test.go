@@ -128,7 +128,7 @@ func TestAction_Pinned(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	pinned := func(t *testing.T, changes string) string {
 		root := t.TempDir()
-		for _, name := range []string{"scripts/action", "tools/dist/templates/install.sh"} {
+		for _, name := range []string{"scripts/action", "install.sh"} {
 			must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 			run(t, "cp", "../../../"+name, filepath.Join(root, name))
 		}

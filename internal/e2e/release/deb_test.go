@@ -71,8 +71,10 @@ func TestDeb(t *testing.T) {
 	if said := says(t, root, "belay", "--version"); !strings.HasPrefix(said, "belay "+older+" ") {
 		t.Fatal(said)
 	}
-	if _, err := os.Stat(filepath.Join(root, "usr/share/doc/belay/THIRD-PARTY-NOTICES.txt.gz")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"THIRD-PARTY-NOTICES.txt.gz", "README.md", "docs/recipes.md", "docs/limit-light.svg"} {
+		if _, err := os.Stat(filepath.Join(root, "usr/share/doc/belay", name)); err != nil {
+			t.Error(err)
+		}
 	}
 	c := newClient(t, root)
 	c.install()
@@ -154,7 +156,7 @@ func TestRPM(t *testing.T) {
 	run(t, "rpm", "-K", "--nosignature", file(t, current, ".rpm"))
 	in := run(t, "rpm", "-qpl", "--nosignature", file(t, current, ".rpm"))
 	for _, name := range []string{"/usr/bin/belay", "/usr/bin/belayd", "/usr/share/man/man1/belay.1.gz", "/usr/share/bash-completion/completions/belay",
-		"/usr/share/licenses/belay/LICENSE", "/usr/share/doc/belay/THIRD-PARTY-NOTICES.txt.gz"} {
+		"/usr/share/doc/belay/docs/recipes.md", "/usr/share/licenses/belay/LICENSE", "/usr/share/doc/belay/THIRD-PARTY-NOTICES.txt.gz"} {
 		if !strings.Contains(in, name+"\n") {
 			t.Errorf("%s is missing", name)
 		}

@@ -19,12 +19,13 @@ import (
 )
 
 // script is the one that installs, as the action runs it. In a release it has the version filled in.
-const script = "../../../tools/dist/templates/install.sh"
+const script = "../../../install.sh"
 
 // small is a release of scripts for this machine: what is tried with it needs nothing built.
 type small struct {
 	url     string
-	archive string // its path
+	dir     string
+	archive string // its name
 	mu      sync.Mutex
 	asked   []string
 }
@@ -37,7 +38,8 @@ func newSmall(t *testing.T, version string) *small {
 	}
 	dir := t.TempDir()
 	name := "belay_" + version + "_linux_" + runtime.GOARCH
-	for _, file := range []string{"bin/belay", "bin/belayd", "share/man/man1/belay.1", "share/completions/belay.bash", "share/completions/_belay", "share/completions/belay.fish"} {
+	for _, file := range []string{"bin/belay", "bin/belayd", "share/man/man1/belay.1", "share/completions/belay.bash", "share/completions/_belay", "share/completions/belay.fish",
+		"README.md", "docs/run.md"} {
 		program(t, filepath.Join(dir, name, file), "echo belay "+version+"\n")
 	}
 	run(t, "tar", "-czf", filepath.Join(dir, name+".tar.gz"), "-C", dir, name)
@@ -50,7 +52,7 @@ func newSmall(t *testing.T, version string) *small {
 	} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	s := &small{archive: name + ".tar.gz"}
+	s := &small{dir: dir, archive: name + ".tar.gz"}
 	files := http.FileServer(http.Dir(dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()

@@ -103,7 +103,7 @@ func TestInstallScript_Cut(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(script)
 	must.OK(t, err)
-	text = []byte(strings.ReplaceAll(strings.TrimSpace(string(text)), "[[ .Version ]]", "0.3.0"))
+	text = []byte(strings.Replace(strings.TrimSpace(string(text)), "version=''", "version='0.3.0'", 1))
 	cuts := []int{16, 200, len(text) - 1, len(text) - 2, len(text) - 3, len(text) - 7}
 	for at := 300; at < len(text); at += 300 {
 		cuts = append(cuts, at)
@@ -124,6 +124,72 @@ func TestInstallScript_Cut(t *testing.T) {
 	}
 }
 
+// The script needs no network where the files of a release are in a directory, or where it lies in an unpacked archive, and knows the version by itself.
+func TestInstallScript_Directory(t *testing.T) {
+	t.Parallel()
+	release := newSmall(t, "0.3.0")
+	here := t.TempDir()
+	program(t, filepath.Join(here, "tools/curl"), "echo FETCHED; exit 22")
+	run(t, "tar", "-xzf", filepath.Join(release.dir, release.archive), "-C", here)
+	own, err := filepath.Abs(script)
+	must.OK(t, err)
+	unpacked := filepath.Join(here, strings.TrimSuffix(release.archive, ".tar.gz"))
+	run(t, "cp", script, unpacked)
+	for name, c := range map[string]struct {
+		script string
+		args   []string
+	}{
+		"Directory": {own, []string{"--from", release.dir}},
+		"Relative":  {own, []string{"--from", "."}},
+		"Unpacked":  {filepath.Join(unpacked, "install.sh"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			cmd := exec.Command("sh", append([]string{c.script, "--prefix", filepath.Join(home, "own place")}, c.args...)...)
+			cmd.Dir, cmd.Env = release.dir, []string{"PATH=" + filepath.Join(here, "tools") + ":" + os.Getenv("PATH")}
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "installed belay 0.3.0") || strings.Contains(string(out), "FETCHED") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for _, file := range []string{"bin/belayd", "share/man/man1/belay.1", "share/fish/vendor_completions.d/belay.fish", "share/doc/belay/README.md", "share/doc/belay/docs/run.md"} {
+				if _, err := os.Stat(filepath.Join(home, "own place", file)); err != nil {
+					t.Error(err)
+				}
+			}
+			run(t, "sh", own, "--uninstall", "--prefix", filepath.Join(home, "own place"))
+			if left := files(t, home); left != nil {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// Through a pipe, as in the README, it installs the latest release; without Go a clone is not built.
+func TestInstallScript_Latest(t *testing.T) {
+	t.Parallel()
+	need(t, false, "bash")
+	release, home := newSmall(t, "0.3.0"), t.TempDir()
+	program(t, filepath.Join(home, "tools/curl"), `for last; do :; done; case $last in *releases/latest/download/*) exec cp "`+release.dir+`/${last##*/}" "$5" ;; *) exit 22 ;; esac`)
+	cmd := exec.Command("sh")
+	cmd.Env = []string{"HOME=" + home, "PATH=" + filepath.Join(home, "tools") + ":/usr/bin:/bin"}
+	text, err := os.Open(script)
+	must.OK(t, err)
+	defer text.Close()
+	cmd.Stdin = text
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "installed belay 0.3.0") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	few := t.TempDir()
+	for _, name := range []string{"sh", "dirname", "mktemp", "rm"} {
+		path, err := exec.LookPath(name)
+		must.OK(t, err)
+		must.OK(t, os.Symlink(path, filepath.Join(few, name)))
+	}
+	if out, err := smallInstall(t, script, []string{"HOME=" + home, "PATH=" + few}); err == nil || !strings.Contains(out, "to build this clone takes Go and make. To install the latest release: curl -fsSL https://") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // What cannot be meant is refused before anything is fetched.
 func TestInstallScript_Refused(t *testing.T) {
 	t.Parallel()
@@ -138,8 +204,7 @@ func TestInstallScript_Refused(t *testing.T) {
 		{"RelativeHome", "HOME=here", "not an absolute path", []string{"--version", "0.3.0"}},
 		{"VersionOfAnother", home, "--version and --commit have only", []string{"--version", "0.3.0/../../../other/v0.3.0"}},
 		{"VersionWithLineEnd", home, "--version and --commit have only", []string{"--version", "0.3.0\n::error::x"}},
-		{"NoVersion", home, "--version", nil}, // the script of the repository has none of its own
-		{"FromWithLineEnd", home, "--from is not a URL", []string{"--version", "0.3.0", "--from", "http://x/\n::error::x"}},
+		{"FromWithLineEnd", home, "--from is neither a URL nor a directory", []string{"--version", "0.3.0", "--from", "http://x/\n::error::x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := smallInstall(t, script, []string{c.env, "PATH=" + dir + ":" + os.Getenv("PATH")}, c.args...)
@@ -192,7 +257,7 @@ func TestNPM(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, pattern := range []string{"belay/LICENSE", "linux-*/LICENSE", "linux-*/THIRD-PARTY-NOTICES.txt"} {
+	for _, pattern := range []string{"belay/LICENSE", "linux-*/LICENSE", "linux-*/THIRD-PARTY-NOTICES.txt", "belay/README.md", "belay/docs/recipes.md"} {
 		if found, _ := filepath.Glob(filepath.Join(dir, "app/node_modules/@belay-run", pattern)); len(found) != 1 {
 			t.Errorf("%s: %v", pattern, found)
 		}

@@ -19,6 +19,7 @@ class Belay < Formula
   def install
     bin.install Dir["bin/*"]
     man1.install Dir["share/man/man1/*"]
+    doc.install Dir["*.md"], "docs", "examples"
     bash_completion.install "share/completions/belay.bash" => "belay"
     zsh_completion.install "share/completions/_belay"
     fish_completion.install "share/completions/belay.fish"
