@@ -106,7 +106,7 @@ func lookError(name string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &lookFailure{name + " is not executable", fs.ErrPermission}
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &lookFailure{name + ": command not found", fs.ErrNotExist}
+		return notFound(name)
 	}
 	return &lookFailure{fmt.Sprintf("%s cannot be executed: %v", name, err), fs.ErrPermission}
 }
