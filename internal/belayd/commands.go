@@ -54,7 +54,7 @@ A script is a list of steps, one for each request that is part of the work:
                       GitHub only
 
 In parentheses: retry-after, text, in, out, message, body, after … or any header. x3 repeats a step three times, x* for ever. After the script every request succeeds.
-All of it is in docs/rehearsal.md. The flags of belay run can be used too.`,
+The flags of belay run can be used too. All of it: https://github.com/belay-run/belay/blob/main/docs/rehearsal.md`,
 			Flags: []Flag{
 				{Name: "script", Arg: "SCRIPT", Help: "what the stand-ins do; @FILE reads it from a file"},
 				{Name: "script-file", Arg: "FILE", Help: "read the script from FILE"},
@@ -78,8 +78,9 @@ Turn a bad run of last night into a scenario:
 			Long: `A scenario is a file that says what the stand-ins do, which program is tried (a script, an SDK's, gh, an agent with or without belay), and what is expected
 of it: exit code, requests and waits, output, files, effects, cost, and that nothing is left running. Each has a service and a home of its own; nothing is spent.
 
-The exit code is 1 if a scenario is not as expected, and 2 if a file has a mistake, which is named with its line; then nothing is started. All that a scenario can say
-is in docs/testing.md. To begin: belay rehearse init`,
+The exit code is 1 if a scenario is not as expected, and 2 if a file has a mistake, which is named with its line; then nothing is started. To begin: belay rehearse init
+
+All that a scenario can say: https://github.com/belay-run/belay/blob/main/docs/testing.md`,
 			Flags: []Flag{
 				sideBySide(),
 				{Name: "junit", Arg: "FILE", Help: "write the report to FILE as JUnit does"},
@@ -141,15 +142,15 @@ Show all machines of a fleet:
 			Long: `Serves a page on 127.0.0.1 and opens it in your browser. It shows what is running and waiting, past runs with their stories, what was spent, and how
 reliable it was. Runs can be cancelled there, and gates held and reset. The page changes by itself as things happen.
 
-It loads nothing from the network. Only the browser that was given the address can use it, and the address is good once and for a minute. Details, also how to use it from
-another machine: docs/ui.md`,
+It loads nothing from the network. Only the browser that was given the address can use it, and the address is good once and for a minute. How to use it from
+another machine, and details: https://github.com/belay-run/belay/blob/main/docs/ui.md`,
 			Flags: []Flag{
 				{Name: "no-open", Help: "print the address instead of opening a browser"},
 				{Name: "port", Arg: "PORT", Default: "0", Help: "listen on this port (default: one that is free)"},
 				{Name: "address", Arg: "IP", Default: "127.0.0.1", Help: "listen on this address of the machine (default 127.0.0.1); others can then reach it, unencrypted"},
 				{Name: "read-only", Help: "refuse to cancel runs, to change gates and to run tasks again"},
 				{Name: "metrics-token-file", Arg: "FILE", Help: "serve /metrics to those who have the token in FILE (Authorization: Bearer)"},
-				{Name: "fleet", Help: "show all machines of the fleet, read-only (docs/fleet.md)"},
+				{Name: "fleet", Help: "show all machines of the fleet, read-only"},
 				inFleet()[2],
 				{Name: "idle", Arg: "D", Default: "8h", Help: "end when no page has been open for D (default 8h); 0 for never"},
 			},
@@ -372,7 +373,7 @@ Forget what could not be sent:
   belay telemetry --discard`,
 			Long: `Runs with --telemetry, BELAY_TELEMETRY=true or telemetry = true in config.toml are sent in the background when they end. This command sends what is still waiting,
 because the receiver could not be reached, and says how things stand. OTEL_EXPORTER_OTLP_ENDPOINT says where to
-(default http://localhost:4318), and OTEL_EXPORTER_OTLP_PROTOCOL how: http/protobuf or grpc. Other standard variables are in docs/telemetry.md. Prompts, arguments, output and error messages are never sent.`,
+(default http://localhost:4318), and OTEL_EXPORTER_OTLP_PROTOCOL how: http/protobuf or grpc. Prompts, arguments, output and error messages are never sent. Other standard variables: https://github.com/belay-run/belay/blob/main/docs/telemetry.md`,
 			Flags: []Flag{
 				{Name: "follow", Short: "f", Help: "keep sending until Ctrl-C: runs as they end, metrics once a minute"},
 				{Name: "discard", Help: "send nothing, and forget the runs that are waiting"},

@@ -15,7 +15,7 @@ See which machines there are:
   belay fleet status`,
 			Long: `Limits belong to the account, not to the machine. A fleet lets machines that use one account share what they know, in a PostgreSQL database.
 The database is named by --dsn, by BELAY_FLEET_DSN, or by libpq's variables (PGHOST, PGDATABASE, PGSERVICE …). A password belongs in ~/.pgpass or in the file that PGPASSFILE
-names; a DSN that has one is refused. Details: docs/fleet.md`,
+names; a DSN that has one is refused. Details: https://github.com/belay-run/belay/blob/main/docs/fleet.md`,
 			Parent: true,
 		},
 		{
@@ -45,7 +45,7 @@ Work on jobs as well, four at a time:
 			Long: `Runs until it is stopped, and shares gates with the other machines: a limit that one of them meets holds the next start on all. After a hold the fleet
 starts slowly as a whole. Runs need no flag for it and never wait for PostgreSQL; while that is out of reach, the machine continues by itself.
 With --workers it also works on the jobs of belay batch --fleet, as far as --allow and [fleet] allow in config.toml let it.
-Run one per machine and user, for example by systemd: docs/fleet.md`,
+Run one per machine and user, for example by systemd: https://github.com/belay-run/belay/blob/main/docs/fleet.md`,
 			Flags: []Flag{
 				dsn(),
 				{Name: "name", Arg: "NAME", Help: "the machine's name in the fleet (default: its host name)"},
@@ -96,7 +96,7 @@ See who has a key:
 Withdraw it:
   belay fleet key remove ann`,
 			Long: `Machines that work on jobs share the fleet's key. A submitter can have a key of its own: with it belay batch --fleet submits jobs and reads their results, and nothing else can
-be done. It can be withdrawn, and the runs of its jobs have the tag submitter=NAME. Details: docs/fleet.md`,
+be done. It can be withdrawn, and the runs of its jobs have the tag submitter=NAME. Details: https://github.com/belay-run/belay/blob/main/docs/fleet.md`,
 			Parent: true,
 		},
 		{
@@ -139,7 +139,7 @@ func inFleet() []Flag {
 	fleet := dsn()
 	fleet.Help = "with --fleet: " + fleet.Help
 	return []Flag{
-		{Name: "fleet", Help: "show all machines of the fleet (docs/fleet.md)"},
+		{Name: "fleet", Help: "show all machines of the fleet"},
 		{Name: "machine", Arg: "NAME", Group: Filters, Help: "with --fleet: only what is from this machine"},
 		fleet,
 	}

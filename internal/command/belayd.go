@@ -20,8 +20,8 @@ import (
 // belaydName is the executable that does what weighs too much for every call to carry.
 const belaydName = "belayd"
 
-// InstallBelayd is the command that installs it.
-const InstallBelayd = "make install"
+// InstallBelayd is where it says how both are installed: by a package, the script or go install, whichever it was.
+const InstallBelayd = "https://github.com/belay-run/belay/blob/main/docs/install.md"
 
 // HandOver hands this process over to belayd, or runs it and ends with its code where that cannot be done. It finds
 // out by itself whether it is of our version.
@@ -45,7 +45,7 @@ func Belayd(command, what string) (path string, argv []string, err error) {
 	}
 	if path, err = findBelayd(self); err != nil {
 		err = fmt.Errorf("belay %s needs %s, which is not next to belay or on the PATH", command, belaydName)
-		return "", nil, WithHint(Fail(err), "to install both: "+InstallBelayd)
+		return "", nil, WithHint(Fail(err), "to install both, see "+InstallBelayd)
 	}
 	return path, []string{path, "--for", version.Pair(), "--belay", self, what}, nil
 }

@@ -15,7 +15,7 @@ type FleetFlags struct {
 // AddFleetFlags adds them to a command.
 func AddFleetFlags(cmd *cobra.Command) *FleetFlags {
 	f := &FleetFlags{}
-	cmd.Flags().BoolVar(&f.On, "fleet", false, "show all machines of the fleet (docs/fleet.md)")
+	cmd.Flags().BoolVar(&f.On, "fleet", false, "show all machines of the fleet")
 	cmd.Flags().Var(TextValue(&f.dsn, "DSN"), "dsn", "with --fleet: the fleet's PostgreSQL, as a URL or as key=value pairs, without a password (default: BELAY_FLEET_DSN, PGHOST …)")
 	return f
 }

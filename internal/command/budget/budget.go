@@ -36,7 +36,7 @@ Start a budget from zero:
 Show what each machine of a fleet has spent, and may still spend:
   belay budget --fleet`,
 		Long: `A budget limits what agents cost in a day, a week or a month, across all processes. A run joins a budget with --budget NAME, or through
-[budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
+[budget.NAME] in ~/.config/belay/config.toml. Details: https://github.com/belay-run/belay/blob/main/docs/cost.md`,
 		ValidArgsFunction: command.Complete(completeBudgets),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")

@@ -44,7 +44,7 @@ func check() (list []doctor.Finding) {
 	case errors.Is(err, fs.ErrNotExist):
 		return found(doctor.Fine, "", "no database yet; the first query creates it")
 	case errors.Is(err, database.ErrNewer):
-		return found(doctor.Wrong, "make install", err.Error())
+		return found(doctor.Wrong, "https://github.com/belay-run/belay/blob/main/docs/install.md", err.Error())
 	case err != nil:
 		return found(doctor.Wrong, "belay stats", fmt.Sprintf("the database is damaged (%v); the next query sets it aside and rebuilds it", err))
 	}

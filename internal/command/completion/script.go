@@ -35,7 +35,7 @@ func New() *cobra.Command {
 Complete belay in every bash from now on:
   belay completion bash > ~/.local/share/bash-completion/completions/belay`,
 		Long: `Prints a completion script for a shell. Commands, flags and their values are completed, and after belay run the command that belay is to run, as if belay
-were not there. make install installs the scripts for bash, zsh and fish.`,
+were not there. Packages and install.sh install the scripts for bash, zsh and fish.`,
 		Args: command.NoArgs, RunE: command.OnlyHelp}
 	for _, s := range []struct{ name, example string }{
 		{"bash", `Complete belay in this shell:

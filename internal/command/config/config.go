@@ -34,7 +34,7 @@ func New() *cobra.Command {
 The project's file is the nearest one up to the root of the repository. It can lower limits and slow down, and nothing more, because a repository that you have
 cloned is not to be trusted. In your own config.toml a table [profile.claude] is for one CLI only; rules, prices, budgets and alerts are there too.
 
-Details: docs/configuration.md. For the variables, see belay help environment.`, Args: command.NoArgs, RunE: command.OnlyHelp}
+For the variables, see belay help environment. Details: https://github.com/belay-run/belay/blob/main/docs/configuration.md`, Args: command.NoArgs, RunE: command.OnlyHelp}
 	var asJSON bool
 	var profile string
 	show := &cobra.Command{

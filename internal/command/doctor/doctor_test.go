@@ -16,10 +16,10 @@ func TestDoctor_WithoutBelayd(t *testing.T) {
 	commandtest.Place(t)
 	t.Setenv("PATH", t.TempDir())
 	commandtest.Belay(t, "doctor").Ends(1).Says().Prints(
-		"WRONG  belayd     not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it\n", "→ make install\n",
+		"WRONG  belayd     not found next to belay or on the PATH; log, stats, sessions, top, rehearse and demo need it\n", "→ https://github.com/belay-run/belay/blob/main/docs/install.md\n",
 		"ok     settings   no settings file; using the defaults\n", "note   record     the database was not checked because belayd is missing\n",
 		"ok     gates ", "ok     clock ", "note   claude     not found on the PATH\n", "\n1 problem found\n")
-	commandtest.Belay(t, "doctor", "--json").Ends(1).Says().Prints(`{"check":"belayd","status":"wrong","text":"not found`, `"fix":"make install"}`)
+	commandtest.Belay(t, "doctor", "--json").Ends(1).Says().Prints(`{"check":"belayd","status":"wrong","text":"not found`, `"fix":"https://github.com/belay-run/belay/blob/main/docs/install.md"}`)
 }
 
 // What belayd finds in its database stands among the other findings.

@@ -42,7 +42,7 @@ any other command gets one with --gate KEY. A gate has four parts:
   slots        at most --max-parallel runs at a time
 
 A run waits at a closed gate for as long as --max-wait allows, and says so; otherwise it exits with 75 and the time to try again. A gate that is not listed here
-is healthy. Details: docs/gate.md`,
+is healthy. Details: https://github.com/belay-run/belay/blob/main/docs/gate.md`,
 		Args: command.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")

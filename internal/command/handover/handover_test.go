@@ -73,7 +73,7 @@ func TestHandOver_EveryFlag(t *testing.T) {
 func TestHandOver_WithoutACompanion(t *testing.T) {
 	commandtest.Place(t)
 	t.Setenv("PATH", t.TempDir())
-	commandtest.Belay(t, "log").Ends(125).Prints().Says("belay log needs belayd, which is not next to belay or on the PATH; to install both: make install")
+	commandtest.Belay(t, "log").Ends(125).Prints().Says("belay log needs belayd, which is not next to belay or on the PATH; to install both, see https://github.com/belay-run/belay/blob/main/docs/install.md")
 	commandtest.Write(t, os.Getenv("PATH")+"/belayd", "\x7fELF", 0o700)
 	commandtest.Belay(t, "log").Ends(125).Prints().Says("cannot start ")
 }

@@ -63,7 +63,7 @@ logs and rules use these classes:`) + "\n\n" + layRows(18, rows) + "\n" + wrap(`
 code. Last come messages that the CLI is known to print, and plain signals such as "HTTP 429" on its stderr. What a model says or a tool prints is never evidence. Belay knows nothing of plain
 commands: their failures are "unknown" unless a rule of yours says otherwise.
 
-Details: docs/verdicts.md`) + "\n"
+Details: https://github.com/belay-run/belay/blob/main/docs/verdicts.md`) + "\n"
 }
 
 func exitCodesText() string {
@@ -96,7 +96,7 @@ func environmentText() string {
 	}
 	for _, cli := range profile.All() {
 		for _, v := range cli.Variables {
-			rows = append(rows, row{v.Name, "--" + v.Setting + ", for " + cli.Name + " (docs/agents.md)"})
+			rows = append(rows, row{v.Name, "--" + v.Setting + ", for " + cli.Name})
 		}
 	}
 	return `Set a limit for every run of this shell:

@@ -31,7 +31,7 @@ Use it in a script:
 		Long: `Agents tell with their answers how much of each limit of their account is used and when it resets: claude with a subscription, and codex. Belay keeps
 that beside the account's gate, for all processes. What was never told, and what was told of a window that is over, is not shown.
 
-A forecast is where the window leads if it is used as in the last hour. Details: docs/limits.md`,
+A forecast is where the window leads if it is used as in the last hour. Details: https://github.com/belay-run/belay/blob/main/docs/limits.md`,
 		Args: command.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")

@@ -40,7 +40,7 @@ func New() *cobra.Command {
 Show the price of a model:
   belay prices claude-opus-4-8 gpt-5.6-sol`,
 		Long: `Shows the price list that costs are estimated with if a CLI reports tokens but no cost, in US dollars per million tokens. Prices of your own,
-as [prices."MODEL"] in config.toml, come first (docs/cost.md).`,
+as [prices."MODEL"] in config.toml, come first. Details: https://github.com/belay-run/belay/blob/main/docs/cost.md`,
 		RunE: func(cmd *cobra.Command, models []string) error {
 			own, err := config.Prices()
 			if err != nil {

@@ -54,7 +54,7 @@ Save an outcome with the class it should have:
 all files *.jsonl are read. Without a FILE, those that the key "outcomes" of the profile names are used. If there are none either, the profile is shown. The exit code
 is 1 if a verdict is not as expected.
 
-Details: docs/profiles.md.`,
+Details: https://github.com/belay-run/belay/blob/main/docs/profiles.md`,
 		ValidArgsFunction: func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault

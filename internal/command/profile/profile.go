@@ -24,7 +24,7 @@ Try a profile of your own on saved outcomes:
 		Long: `A profile is what Belay knows of one CLI: how it is given its prompt, what its events and errors mean, how it is stopped and resumed. Those of the agents above
 are built in. A table [profile.NAME] in your config.toml declares one for any other CLI.
 
-Details: docs/profiles.md.`, Args: command.NoArgs, RunE: command.OnlyHelp}
+Details: https://github.com/belay-run/belay/blob/main/docs/profiles.md`, Args: command.NoArgs, RunE: command.OnlyHelp}
 	cmd.AddCommand(newProfileList(), newProfileCheck())
 	return cmd
 }

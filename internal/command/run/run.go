@@ -72,7 +72,7 @@ Print the result as JSON:
 terminal. If belay is stopped, the command is stopped too, with everything it has started. With flags, failures are retried, limits enforced and results reported.
 
 ` + knownCommands() + ` are recognized by their names. Belay understands their failures: without any flags it waits for
-limits to pass and retries what is safe to retry (docs/agents.md, docs/gh.md).
+limits to pass and retries what is safe to retry. Details: https://github.com/belay-run/belay/blob/main/docs/agents.md
 
 stdout has the command's output and nothing else. The output of a command that may be retried is held until an attempt counts; --stream prints it as it
 comes.

@@ -61,7 +61,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 	at := "http://" + l.Addr().String()
 	if !address.Addr().IsLoopback() {
 		server.Hosts = []string{address.Addr().String()}
-		r.Say(fmt.Sprintf("%s can be reached from other machines, and nothing that is sent there is encrypted. Safer: ssh -L (docs/ui.md)", at))
+		r.Say(fmt.Sprintf("%s can be reached from other machines, and nothing that is sent there is encrypted. Safer: ssh -L, see https://github.com/belay-run/belay/blob/main/docs/ui.md", at))
 	}
 	removed, err := showPage(r, opened, server, at, r.On("no-open"))
 	if err != nil {

@@ -138,7 +138,7 @@ func (a *Address) trouble(err error) error {
 	case errors.Is(err, errTold):
 		return err
 	case refused && e.Code == "42501": // insufficient_privilege
-		return message.Error(fmt.Sprintf("PostgreSQL at %s refused: %s; the rights that a role needs are in docs/fleet.md", a.Text, redact.Text(e.Message)), err, errTold)
+		return message.Error(fmt.Sprintf("PostgreSQL at %s refused: %s; the rights that a role needs: https://github.com/belay-run/belay/blob/main/docs/fleet.md", a.Text, redact.Text(e.Message)), err, errTold)
 	case refused && (e.Code == "42P05" || e.Code == "26000"): // a prepared statement is there or not, as only a pooler makes it
 		return message.Error(message.FleetPooler(a.Text), err, errTold)
 	case refused:

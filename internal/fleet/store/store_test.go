@@ -96,7 +96,7 @@ func TestConnect_SaysWhatIsWrong(t *testing.T) {
 	server := fleettest.Shared(t)
 	server.Exec(t, "postgres", "drop role if exists nothing; create role nothing login")
 	for _, c := range []struct{ dsn, want string }{
-		{strings.Replace(dsn, "user=belay", "user=nothing", 1), "permission denied for schema belay; the rights that a role needs are in docs/fleet.md"},
+		{strings.Replace(dsn, "user=belay", "user=nothing", 1), "permission denied for schema belay; the rights that a role needs: https://github.com/belay-run/belay/blob/main/docs/fleet.md"},
 		{strings.Replace(dsn, "user=belay", "user=nonsense", 1), `role "nonsense" does not exist`},
 		{strings.Replace(dsn, "dbname=", "dbname=no", 1), `database "no`},
 		{"host=/nowhere dbname=x", "cannot reach PostgreSQL at /nowhere/x: "},
