@@ -143,7 +143,10 @@ var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
 
-// Links between documents lead somewhere, and every page is in the index.
+// packaged are the documents that tools/dist puts into every package, with the examples that they lead to.
+var packaged = regexp.MustCompile(`^(docs|examples)(/|$)|^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$`)
+
+// Links between documents lead somewhere, also in a package, and every page is in the index.
 func TestDocs_Links(t *testing.T) {
 	for _, path := range documents(t) {
 		if strings.Contains(code.ReplaceAllString(text(t, path), "x"), "***") {
@@ -153,6 +156,8 @@ func TestDocs_Links(t *testing.T) {
 			to := filepath.Join(filepath.Dir(path), m[1]+m[3])
 			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", path, err)
+			} else if !packaged.MatchString(filepath.ToSlash(to)) {
+				t.Errorf("%s leads to %s, which is in no package", path, to)
 			} else if heading := strings.TrimPrefix(m[2], "#"); heading != "" && !hasHeading(text(t, to), heading) {
 				t.Errorf("%s: %s has no heading %s", path, to, heading)
 			}
@@ -179,7 +184,7 @@ func hasHeading(page, anchor string) bool {
 
 // A stranger reads the README in a minute; the rest is in docs.
 func TestDocs_ReadmeIsShort(t *testing.T) {
-	if lines := strings.Count(text(t, "README.md"), "\n"); lines > 150 {
+	if lines := strings.Count(text(t, "README.md"), "\n"); lines > 120 {
 		t.Errorf("README.md has %d lines; more belongs in docs", lines)
 	}
 }
@@ -190,4 +195,58 @@ func hasTest(t *testing.T, dir, name string) bool {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	must.OK(t, err)
 	return slices.ContainsFunc(files, func(path string) bool { return strings.Contains(text(t, path), "\nfunc "+name+"(") })
+}
+
+// reference is a page of docs that a text of the program names, and whether it does so by its URL.
+var reference = regexp.MustCompile(`(https://github\.com/belay-run/belay/blob/main/)?\b(docs/[a-z-]+\.md)(#[a-z-]+)?`)
+
+// Who has installed a package has no docs/ beside them: help, man pages and messages name pages by their URLs, and the pages are there.
+func TestDocs_ProgramNamesURLs(t *testing.T) {
+	named := 0
+	for _, top := range []string{"internal", "cmd"} {
+		must.OK(t, filepath.WalkDir(top, func(path string, _ os.DirEntry, err error) error {
+			if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for line := range strings.Lines(text(t, path)) {
+				before, _, _ := strings.Cut(line, "// ")
+				for _, m := range reference.FindAllStringSubmatch(before, -1) {
+					named++
+					if m[1] == "" {
+						t.Errorf("%s: %s is not named by its URL", path, m[0])
+					} else if _, err := os.Stat(m[2]); err != nil {
+						t.Errorf("%s: %v", path, err)
+					} else if m[3] != "" && !hasHeading(text(t, m[2]), m[3][1:]) {
+						t.Errorf("%s: %s has no heading %s", path, m[2], m[3])
+					}
+				}
+			}
+			return err
+		}))
+	}
+	if named < 15 {
+		t.Errorf("the program names only %d pages", named)
+	}
+}
+
+// The first picture of the README moves, and does not where motion is not wanted: it then shows the end.
+func TestDocs_FirstPicture(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		name := "docs/limit-" + theme + ".svg"
+		if first, _, _ := strings.Cut(text(t, "README.md"), "</picture>"); !strings.Contains(first, name) {
+			t.Errorf("the first picture of the README is not %s", name)
+		}
+		picture := text(t, name)
+		style, drawn, _ := strings.Cut(picture, "</style>")
+		still, moving, _ := strings.Cut(style, "@media (prefers-reduced-motion: no-preference) {")
+		if strings.Contains(still, "animation:") || strings.Count(moving, "animation:") < 10 {
+			t.Errorf("%s: what moves does not depend on whether motion is wanted", name)
+		}
+		for _, want := range []string{">claude hit its usage limit; ", ">ok<"} {
+			_, after, found := strings.Cut(drawn, want)
+			if before := strings.TrimSuffix(drawn, want+after); !found || strings.LastIndex(before, `<g class="past`) > strings.LastIndex(before, `<g class="s`) {
+				t.Errorf("%s: the end of the picture lacks %s", name, want)
+			}
+		}
+	}
 }

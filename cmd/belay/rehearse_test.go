@@ -76,7 +76,7 @@ func TestDemo_NothingInstalled(t *testing.T) {
 func TestDemo_Pictures(t *testing.T) {
 	host, _ := os.Hostname()
 	for name, parts := range map[string][]string{
-		"demo":     {"Forty-two.", "Yes, I am back.", "Still here.", "~/.local/state/belay/demo/log.jsonl"},
+		"limit":    {"$ belay run --name review -- claude", "claude hit its usage limit", "The commit only renames a test.", "$ belay log"},
 		"rehearse": {"$ belay rehearse", "This is a rehearsal.", "/v1/messages"},
 	} {
 		var shown []string

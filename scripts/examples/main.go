@@ -29,8 +29,8 @@ type example struct {
 var examples = []example{
 	{"README.md", `429(retry-after=2), 200(text="The commit adds …")`, []string{`belay run -- claude -p "Review the last commit"`}},
 	{"README.md", `usage-limit(resets=3h)`, []string{`belay run -- claude -p "And the one before?"`, `echo $?`}},
-	{"README.md", `200`, []string{`belay run --max-retries 3 --timeout 10m -- examples/flaky/flaky`}},
-	{"README.md", `200, lost`, []string{`belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"`}},
+	{"docs/run.md", `200`, []string{`belay run --max-retries 3 --timeout 10m -- examples/flaky/flaky`}},
+	{"docs/gh.md", `200, lost`, []string{`belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"`}},
 	{"docs/run.md", `200`, []string{`belay run --timeout 10m --stall-timeout 2s -- sleep 1h`, `echo $?`}},
 	{"docs/run.md", `200`, []string{`belay explain --exit-code 1 --stderr err.txt --retry-on '429'`}},
 }

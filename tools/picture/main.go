@@ -1,5 +1,6 @@
 // Command picture draws what a terminal shows as an SVG: text with ANSI colours on stdin, the picture on stdout. A page that
-// may be light or dark takes two, of the same text.
+// may be light or dark takes two, of the same text. With the times that script(1) has written beside it the picture moves, and stands still
+// at its end where motion is not wanted.
 package main
 
 import (
@@ -16,6 +17,8 @@ func main() {
 	title := flag.String("title", "", "what stands in the title bar")
 	columns := flag.Int("columns", 120, "where lines are broken, as a terminal does")
 	theme := flag.String("theme", "dark", "dark or light")
+	timing := flag.String("timing", "", "the file of times that script --log-timing has written with what is on stdin")
+	first := flag.String("first", "", "the line above what was recorded")
 	flag.Parse()
 	palette, known := themes[*theme]
 	if !known {
@@ -23,9 +26,23 @@ func main() {
 		os.Exit(2)
 	}
 	input, err := io.ReadAll(os.Stdin)
+	var pictured []scene
+	var end float64
+	if err == nil && *timing != "" {
+		var times []byte
+		var frames []frame
+		if times, err = os.ReadFile(*timing); err == nil {
+			frames, err = record(*first, string(input), string(times))
+		}
+		if err == nil {
+			pictured, end = scenes(frames), frames[len(frames)-1].at
+		}
+	} else if err == nil {
+		pictured = scenes([]frame{{0, screen(string(input), *columns)}})
+	}
 	if err == nil {
 		out := bufio.NewWriter(os.Stdout)
-		draw(out, *title, palette, screen(string(input), *columns))
+		draw(out, *title, palette, pictured, end)
 		err = out.Flush()
 	}
 	if err != nil {
@@ -105,37 +122,49 @@ const (
 	margin     = 18
 )
 
-func draw(w io.Writer, title string, c theme, lines [][]run) {
-	longest := 0
-	for _, line := range lines {
+func draw(w io.Writer, title string, c theme, list []scene, end float64) {
+	longest, rows, style := 0, 0, ""
+	for _, s := range list {
 		n := 0
-		for _, r := range line {
+		for _, r := range s.line {
 			n += len([]rune(r.text))
 		}
-		longest = max(longest, n)
+		longest, rows = max(longest, n), max(rows, s.row+1)
 	}
-	width, height := int(float64(longest)*charWidth)+2*margin, len(lines)*lineHeight+bar+margin
+	if end > 0 {
+		style = animation(list, end)
+	}
+	width, height := int(float64(longest)*charWidth)+2*margin, rows*lineHeight+bar+margin
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="%s">
 <style>
 text { font: %dpx ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: %s; white-space: pre }
 .b { font-weight: bold; fill: %s } .d { fill: %s } .r { fill: %s } .g { fill: %s } .y { fill: %s } .l { fill: %s } .m { fill: %s } .c { fill: %s }
 .t { fill: %s; text-anchor: middle }
-</style>
+%s</style>
 <rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="%s" stroke="%s"/>
 <circle cx="20" cy="18" r="6" fill="#e0605a"/><circle cx="40" cy="18" r="6" fill="#dfb13f"/><circle cx="60" cy="18" r="6" fill="#57b35f"/>
 <text class="t" x="%d" y="23">%s</text>
 `, width, height, width, height, html.EscapeString(title), fontSize, c.text, c.bold, c.dim, c.red, c.green, c.yellow, c.blue, c.magenta, c.cyan, c.dim,
-		width-1, height-1, c.background, c.border, width/2, html.EscapeString(title))
-	for i, line := range lines {
+		style, width-1, height-1, c.background, c.border, width/2, html.EscapeString(title))
+	for i, s := range list {
+		switch {
+		case s.to > 0:
+			fmt.Fprintf(w, `<g class="past s%d">`+"\n", i)
+		case s.from > 0:
+			fmt.Fprintf(w, `<g class="s%d">`+"\n", i)
+		}
 		column := 0
-		for _, r := range line {
+		for _, r := range s.line {
 			n := len([]rune(r.text))
 			if strings.TrimSpace(r.text) != "" {
 				// The length is given so that columns stand under each other in whatever font there is.
 				fmt.Fprintf(w, `<text x="%.1f" y="%d" textLength="%.1f" xml:space="preserve"%s>%s</text>`+"\n", margin+float64(column)*charWidth,
-					bar+i*lineHeight+14, float64(n)*charWidth, classAttr(r.class), html.EscapeString(r.text))
+					bar+s.row*lineHeight+14, float64(n)*charWidth, classAttr(r.class), html.EscapeString(r.text))
 			}
 			column += n
+		}
+		if s.from > 0 || s.to > 0 {
+			fmt.Fprintln(w, "</g>")
 		}
 	}
 	fmt.Fprintln(w, "</svg>")
