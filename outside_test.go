@@ -22,7 +22,7 @@ import (
 var importable = map[string]string{
 	"belay": module, "batch": module + "/batch", "boundary": module + "/boundary", "breaker": module + "/breaker", "gate": module + "/gate",
 	"gh": module + "/gh", "gosdk": module + "/boundary/gosdk", "retry": module + "/retry", "verdict": module + "/verdict",
-	"context": "context", "errors": "errors", "exec": "os/exec", "fmt": "fmt", "json": "encoding/json", "os": "os", "time": "time",
+	"context": "context", "errors": "errors", "exec": "os/exec", "fmt": "fmt", "json": "encoding/json", "log": "log", "os": "os", "time": "time",
 }
 
 // given is what the documents take for granted.

@@ -38,6 +38,36 @@ func ExampleBatch_Run() {
 	// Quito: Hello Quito
 }
 
+// With a file for the results a later Run continues: what is done is not run again, and is not among the results.
+func ExampleBatch_results() {
+	dir, err := os.MkdirTemp("", "belay-example-*")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	b := batch.Batch{Command: []string{"echo", "done:"}, Jobs: 1, Results: filepath.Join(dir, "answers.jsonl")}
+	for _, cities := range [][]string{{"Lisbon", "Oslo"}, {"Lisbon", "Oslo", "Quito"}} {
+		tasks := func(yield func(batch.Task, error) bool) {
+			for _, city := range cities {
+				if !yield(batch.Task{ID: city, Args: []string{city}}, nil) {
+					return
+				}
+			}
+		}
+		for res, err := range b.Run(context.Background(), tasks) {
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Print(res.Output)
+		}
+	}
+	// Output:
+	// done: Lisbon
+	// done: Oslo
+	// done: Quito
+}
+
 // tasksOf are tasks with these ids; one written as b<a depends on a.
 func tasksOf(ids ...string) iter.Seq2[batch.Task, error] {
 	return func(yield func(batch.Task, error) bool) {

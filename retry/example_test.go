@@ -113,6 +113,29 @@ func ExampleNetwork_status() {
 	// status 401 false false 0s
 }
 
+// What an error says in words is not read: one without a status is permanent, unless Classify knows it.
+func ExamplePolicy_classify() {
+	errNotReady := errors.New("HTTP 503: not ready")
+	calls := func(p retry.Policy) (n int) {
+		p.MaxRetries, p.BaseDelay = 2, time.Millisecond
+		retry.Do(context.Background(), p, func(context.Context) (int, error) {
+			n++
+			return 0, errNotReady
+		})
+		return n
+	}
+	fmt.Println(calls(retry.Policy{}))
+	fmt.Println(calls(retry.Policy{Classify: func(err error) retry.Advice {
+		if errors.Is(err, errNotReady) {
+			return retry.Advice{Retry: true}
+		}
+		return retry.Network(err) // what is repeated without a Classify
+	}}))
+	// Output:
+	// 1
+	// 3
+}
+
 // A server's Retry-After is respected. If that is later than the policy may wait, the call ends now.
 func ExampleDo_hint() {
 	reset := time.Date(2100, 1, 1, 15, 0, 0, 0, time.UTC)
