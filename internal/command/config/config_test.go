@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,16 @@ import (
 	"github.com/belay-run/belay/internal/command/commandtest"
 	"github.com/belay-run/belay/internal/test/must"
 )
+
+// The file that users begin with has no mistake, in any of its parts.
+func TestConfigShow_Example(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "config.toml"))
+	must.OK(t, err)
+	commandtest.Place(t)
+	commandtest.Write(t, commandtest.Home(".config", "belay", "config.toml"), string(text), 0o600)
+	commandtest.Belay(t, "config", "show", "--profile", "claude").Ends(0).Says().Prints("total-timeout", "6h", "max-cost", "rule: maintenance", "alert command")
+	commandtest.Belay(t, "run", "--dry-run", "--name", "nightly", "--", "sh").Ends(0).Prints("make test", "nightly")
+}
 
 // What is set, where it comes from, and which files are read.
 func TestConfigShow(t *testing.T) {

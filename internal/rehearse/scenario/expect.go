@@ -182,7 +182,7 @@ func (seen *Seen) Advice() string {
 		if r.Method != "GET" && slices.ContainsFunc(seen.Requests[:i], func(before rehearse.Request) bool {
 			return strings.HasPrefix(before.Step, "lost") && r.Method == before.Method && r.Path == before.Path && r.Model == before.Model
 		}) {
-			return "after an answer that was lost, a robust client first looks whether the effect is there; belay run --verify-effect does that for gh"
+			return "after an answer that was lost, a robust client first checks whether the effect is there; belay run --verify-effect does that for gh"
 		}
 		if i == 0 {
 			continue
