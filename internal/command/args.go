@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -40,7 +39,7 @@ func WrongFlag(cmd *cobra.Command, err error) error {
 // Suggest returns the names that were probably meant by a word, at most three: the one that it is a few letters away from, else those
 // that it begins, else those that it is a part of, as retries is of max-retries.
 func Suggest(word string, names []string) (near []string) {
-	if one := config.Nearest(word, names); one != "" {
+	if one := message.Nearest(word, names); one != "" {
 		return []string{one}
 	}
 	word = strings.ToLower(word)

@@ -21,7 +21,7 @@ func readAlerts(t *fields) alert.Config {
 		if _, isTable := t.table[name].(map[string]any); !isTable {
 			t.fail(name, message.Error(message.UnknownKey("failures", "within", "forecast", "command", "webhook", "tables such as [alert.claude]")))
 		}
-		if near := Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
+		if near := message.Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
 			t.fail(name, checkProfile(name))
 		}
 		of := t.inner(name)

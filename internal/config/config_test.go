@@ -199,16 +199,6 @@ func TestSettings_EveryRowIsWhole(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"run", "log", "ps", "max-retries", "reset", "stats"}
-	for word, want := range map[string]string{"rnu": "run", "rn": "", "runn": "run", "RUN": "run", "max-retires": "max-retries", "max_retrys": "max-retries",
-		"rest": "reset", "sttas": "stats", "ls": "", "sp": "", "dig": "", "retries": "", "nonsense": "", "": ""} {
-		if got := config.Nearest(word, names); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestLoad_TheNearerOfTwoThatExcludeEachOther(t *testing.T) {
 	home(t, "verbose = true", "")
 	s, _, err := config.Load(config.Given{"quiet": "true"}, "generic")

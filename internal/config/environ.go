@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 )
 
@@ -76,7 +77,7 @@ func nearestVar(name string) string {
 	for _, other := range otherVars {
 		names = append(names, strings.ToLower(strings.TrimPrefix(other, prefix)))
 	}
-	if near := Nearest(strings.TrimPrefix(name, prefix), names); near != "" {
+	if near := message.Nearest(strings.TrimPrefix(name, prefix), names); near != "" {
 		return prefix + strings.ToUpper(near)
 	}
 	return ""

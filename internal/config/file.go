@@ -237,7 +237,7 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	s, by := lookUp(key)
 	switch {
 	case s == nil:
-		return message.Error("unknown key" + message.DidYouMean(Nearest(key, keys())))
+		return message.Error("unknown key" + message.DidYouMean(message.Nearest(key, keys())))
 	case s.ForFlag():
 		return message.Error("applies to a single call only. Use --" + s.Name)
 	case f.project && s.Scope < Lower:

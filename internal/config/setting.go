@@ -90,5 +90,5 @@ func checkProfile(name string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	return message.Error(message.NoProfile(name, Nearest(name, names), names))
+	return message.Error(message.NoProfile(name, message.Nearest(name, names), names))
 }

@@ -57,3 +57,13 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	names := []string{"run", "log", "ps", "max-retries", "reset", "stats"}
+	for word, want := range map[string]string{"rnu": "run", "rn": "", "runn": "run", "RUN": "run", "max-retires": "max-retries", "max_retrys": "max-retries",
+		"rest": "reset", "sttas": "stats", "ls": "", "sp": "", "dig": "", "retries": "", "nonsense": "", "": ""} {
+		if got := message.Nearest(word, names); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package rehearse
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/textproto"
@@ -133,20 +134,46 @@ func setResets(s *Step, v string) error { return setDuration(&s.Resets, v) }
 // defaultMix are the faults of a mix that names none: those that a client can recover from by a retry.
 const defaultMix = "429(retry-after=1), 500, overloaded, reset, drop-mid, overloaded-mid"
 
-// setOption sets one option. A name with a dash that is no option is a header's.
-func (s *scanner) setOption(step *Step, word, name, value string, nameAt, valueAt int) error {
+// option is what sets an option of a step; nil if it has none of that name.
+func option(word, name string) func(*Step, string) error {
 	set := ownOptions[word][name]
 	if set == nil && takesAnswerOptions(word) {
 		set = answerOptions[name]
+	}
+	return set
+}
+
+// nearOption is the option of a step that was probably meant by a name; empty if none is near. Two edits are the most, so that retry-after-ms and other headers
+// that vendors send are not taken for a mistake.
+func nearOption(word, name string) string {
+	names := slices.Collect(maps.Keys(ownOptions[word]))
+	if takesAnswerOptions(word) {
+		names = slices.AppendSeq(names, maps.Keys(answerOptions))
+	}
+	slices.Sort(names)
+	near := message.Nearest(name, names)
+	if len(name) > len(near)+2 || len(near) > len(name)+2 {
+		return ""
+	}
+	return near
+}
+
+// setOption sets one option. A name with a dash that is no option, and not near to one, is a header's.
+func (s *scanner) setOption(step *Step, word, name, value string, nameAt, valueAt int) error {
+	set, near := option(word, name), ""
+	if set == nil {
+		near = nearOption(word, name)
 	}
 	switch {
 	case set != nil:
 	case (step.Before == Hang || step.Before == Reset || step.Before == Garbage) && name == "after":
 		set = answerOptions[name]
-	case takesAnswerOptions(word) && strings.Contains(name, "-"):
+	case takesAnswerOptions(word) && strings.Contains(name, "-") && (near == "" || name != strings.ToLower(name)):
 		set = func(step *Step, value string) error { return setHeader(step, name, value) }
+	case takesAnswerOptions(word) && strings.Contains(name, "-"):
+		return s.errorAt(nameAt, message.Sentences(fmt.Sprintf("%s has no option %q; did you mean %s", word, name, near)+"?", fmt.Sprintf("a header of that name is written in quotes: %q=…", name)))
 	default:
-		return s.errorAt(nameAt, fmt.Sprintf("%s has no option %q", word, name))
+		return s.errorAt(nameAt, fmt.Sprintf("%s has no option %q%s", word, name, message.DidYouMean(near)))
 	}
 	if name == "of" {
 		s.ofAt = valueAt
@@ -183,6 +210,9 @@ func (s *scanner) check(step *Step, word string, at int) error {
 }
 
 func setHeader(s *Step, name, value string) error {
+	if i := strings.IndexFunc(name, func(r rune) bool { return r > '~' || !isWord(byte(r)) }); i >= 0 {
+		return message.Error(fmt.Sprintf("%q is not the name of a header", name))
+	}
 	if strings.ContainsAny(value, "\r\n") {
 		return message.Error(message.HeaderOneLine())
 	}

@@ -65,9 +65,12 @@ func (s *scanner) step() (Step, error) {
 	if word == "" {
 		return Step{}, s.error(message.Expected(message.AStep, s.next()))
 	}
-	// 429x2: the repetition sticks to the word.
-	if i := strings.IndexByte(word, 'x'); i == 3 && strings.Trim(word[:3], "0123456789") == "" {
-		s.at, word = begin+3, word[:3]
+	// 429x2, overloadedx2: the repetition sticks to the word.
+	for i := range word {
+		if word[i] == 'x' && isStep(word[:i]) {
+			s.at, word = begin+i, word[:i]
+			break
+		}
 	}
 	step, err := s.newStep(word, begin)
 	if err != nil {
@@ -83,6 +86,12 @@ func (s *scanner) step() (Step, error) {
 		return Step{}, err
 	}
 	return step, s.repetition(&step, word)
+}
+
+// isStep reports whether a word is a status, or the name of a step.
+func isStep(word string) bool {
+	_, named := namedSteps[word]
+	return named || len(word) == 3 && strings.Trim(word, "0123456789") == ""
 }
 
 // repetition reads x3 or x*. Without one a step answers one request.
@@ -143,19 +152,31 @@ func (s *scanner) arguments(step *Step, word string) error {
 	}
 }
 
-// argument reads name=value, or a value alone where the step has one.
+// argument reads name=value, or a value alone where the step has one. A name in quotes is a header's.
 func (s *scanner) argument(step *Step, word string, first bool) error {
 	begin := s.at
-	name := s.span(isWord)
+	name, isHeader := s.span(isWord), false
+	if s.peek() == '"' && name == "" {
+		quoted, err := s.quoted()
+		name, isHeader = quoted, err == nil
+	}
 	s.blanks(true)
 	if name != "" && s.take('=') {
 		s.blanks(true)
 		at := s.at
 		value, err := s.value()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case !isHeader:
+			return s.setOption(step, word, name, value, begin, at)
+		case !takesAnswerOptions(word):
+			return s.errorAt(begin, word+" sends no headers")
 		}
-		return s.setOption(step, word, name, value, begin, at)
+		if err := setHeader(step, name, value); err != nil {
+			return s.errorAt(begin, err.Error())
+		}
+		return nil
 	}
 	s.at = begin
 	value, err := s.value()
@@ -188,7 +209,7 @@ func (s *scanner) value() (string, error) {
 	return v, nil
 }
 
-// toolCall reads `bash: sleep 3`: a tool's name and the rest, quoted or up to the parenthesis that closes the step.
+// toolCall reads `bash: sleep 3`: a tool's name and the rest, quoted or up to the first option or the parenthesis that closes the step.
 func (s *scanner) toolCall(step *Step) error {
 	begin := s.at
 	step.Tool = s.span(isWord)
@@ -210,24 +231,58 @@ func (s *scanner) toolCall(step *Step) error {
 		}
 		s.at = back // "$HOME"/bin/x: quotes of the command's own
 	}
-	at, depth := s.at, 0
+	at, depth, quote := s.at, 0, byte(0) // quotes of the command's own
 	for !s.done() {
-		switch s.text[s.at] {
+		switch c := s.text[s.at]; c {
+		case '\\':
+			if s.at+1 < len(s.text) && quote != '\'' && (quote != 0 || isQuote(s.text[s.at+1])) {
+				s.at++
+			}
+		case '"', '\'', '`':
+			if quote == 0 {
+				quote = c
+			} else if quote == c {
+				quote = 0
+			}
+		case ',':
+			if depth == 0 && quote == 0 && s.isToolOption(s.at+1) {
+				step.ToolInput = strings.TrimSpace(s.text[at:s.at])
+				return s.noInput(at, step)
+			}
 		case '(':
 			depth++
 		case ')':
 			if depth == 0 {
 				step.ToolInput = strings.TrimSpace(s.text[at:s.at])
-				if step.ToolInput == "" {
-					return s.errorAt(at, "the tool has no input, as in tool(bash: ls)")
-				}
-				return nil
+				return s.noInput(at, step)
 			}
 			depth--
 		}
 		s.at++
 	}
 	return s.errorAt(begin-1, message.NotClosed("parenthesis"))
+}
+
+// noInput is the error of a tool call that has no input; nil if it has one.
+func (s *scanner) noInput(at int, step *Step) error {
+	if step.ToolInput == "" {
+		return s.errorAt(at, "the tool has no input, as in tool(bash: ls)")
+	}
+	return nil
+}
+
+func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
+
+// isToolOption reports whether a tool's options begin at a comma of its command: blanks, and a name that is an option's, or that is near to one, before an equals
+// sign. Anything else, as in `sort -k 1,2` and `a=1, b=2`, is part of the command.
+func (s *scanner) isToolOption(at int) bool {
+	ahead := scanner{text: s.text, at: at}
+	if ahead.blanks(true); ahead.at == at {
+		return false
+	}
+	name := ahead.span(isWord)
+	ahead.blanks(true)
+	return ahead.peek() == '=' && (option("tool", name) != nil || nearOption("tool", name) != "")
 }
 
 // newStep is the step of a word, without options.
@@ -255,6 +310,9 @@ func noStep(word string) string {
 		if strings.HasPrefix(name, word) || strings.HasPrefix(word, name) {
 			return message.NoStep(word, name, nil)
 		}
+	}
+	if near := message.Nearest(word, names); near != "" {
+		return message.NoStep(word, near, nil)
 	}
 	return message.NoStep(word, "", names)
 }

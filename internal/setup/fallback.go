@@ -58,7 +58,7 @@ func FallbackHint(err error) error {
 	case refused.Args:
 		return command.Usage(err, fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, config.UserFile(), name))
 	}
-	if near := config.Nearest(name, profile.Agents()); profile.Find(name) == nil && near != "" {
+	if near := message.Nearest(name, profile.Agents()); profile.Find(name) == nil && near != "" {
 		return command.Usage(err, message.DidYouMeanOne(near))
 	}
 	return err

@@ -14,7 +14,6 @@ import (
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/command/gates"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
@@ -137,7 +136,7 @@ func listBudgets(names []string) ([]overview.Budget, error) {
 // noBudget says that there is no budget of that name.
 func noBudget(name string, all []string) error {
 	hint := fmt.Sprintf("to set it: belay run --budget %s=5/day -- …", name)
-	if near := config.Nearest(name, all); near != "" {
+	if near := message.Nearest(name, all); near != "" {
 		hint = message.DidYouMeanOne(near)
 	}
 	return command.Usage(errors.New("there is no budget "+name), hint)

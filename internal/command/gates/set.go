@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/gate"
 	timeofday "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/command"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
@@ -65,7 +64,7 @@ Reset all of them:
 			}
 			for _, key := range keys {
 				if !slices.Contains(known, key) {
-					term.Line(w, message.NotThisGate(key, config.Nearest(key, known), known))
+					term.Line(w, message.NotThisGate(key, message.Nearest(key, known), known))
 					continue
 				}
 				if err := setGate(cmd.ErrOrStderr(), overview.Change{Event: "gate_reset", Key: key}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/command"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
@@ -50,7 +49,7 @@ shell commands mean.`,
 			case len(args) == 0:
 				return command.Usage(message.Error(message.NoCommand()), message.AsIn("belay hook -- ./guard.py"))
 			case cmd.ArgsLenAtDash() != 0:
-				if near := config.Nearest(args[0], command.CommandsOf(cmd)); near != "" {
+				if near := message.Nearest(args[0], command.CommandsOf(cmd)); near != "" {
 					return command.NoArgs(cmd, args)
 				}
 				return command.Usage(message.Error(message.NoSuchCommand(args[0])), "to run it as a hook: belay hook -- "+args[0])

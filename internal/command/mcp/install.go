@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/clientfile/target"
 	"github.com/belay-run/belay/internal/command"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -155,7 +154,7 @@ func serversNotEdited(l clientfile.Location, step clientfile.Step, err error) er
 	case step == clientfile.ReadStep:
 		return unreadable(l, message.FileUnchangedBecause, err)
 	case unknown:
-		return command.Usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
+		return command.Usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(message.Nearest(none.Name, none.Known), none.Known))
 	}
 	return command.Fail(message.Error(message.FileUnchangedBecause(l.Path, err), err))
 }

@@ -5,7 +5,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/command"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -53,7 +52,7 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 		case len(args) == 0:
 			return command.Usage(message.Error("no server given"), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
 		}
-		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], command.CommandsOf(cmd)) != "" {
+		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && message.Nearest(args[0], command.CommandsOf(cmd)) != "" {
 			return command.NoArgs(cmd, args)
 		}
 		return f.serve(cmd.Context(), command.Streams(cmd), args)
