@@ -18,7 +18,7 @@ func (l *Ledger) Append(r *Record, body func(io.Writer) error) error {
 		line.buf = append(line.buf, ',')
 		err = body(&withoutBrace{w: &line})
 	}
-	line.buf = append(bytes.TrimSuffix(line.buf, []byte(lineEnd)), endKey+`"`+r.Hash+`"`+lineEnd...)
+	line.buf = append(bytes.TrimSuffix(line.buf, []byte(lineEnd)), r.ending()...)
 	return line.end(err)
 }
 

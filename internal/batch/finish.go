@@ -107,7 +107,7 @@ func (j *Job) write(o *Outcome) {
 		return
 	}
 	r := &Record{Task: j.Task.ID, Hash: j.hash.String(), State: o.State.String(), Cost: j.paid + o.Cost, Index: j.Index, Line: j.Task.Line,
-		Begun: j.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries}
+		Begun: j.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries, Command: b.Plan.Command}
 	if o.OutputFile != "" {
 		r.OutputSum = o.outputSum.String()
 	}

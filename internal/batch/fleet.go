@@ -62,7 +62,9 @@ func (b *Batch) Left() (usd float64, ok bool) {
 // Unfinished calls a function for each task of the plan that would run. waits says that it depends on others, and failed that it has a result that
 // does not count.
 func (b *Batch) Unfinished(each func(t *Task, waits, failed bool) error) error {
-	return b.Plan.unfinished(b.RetryFailed, func(t *Task, n uint32, s State) error { return each(t, len(b.Plan.depends[n]) > 0, s == Failed) })
+	return b.Plan.unfinished(b.RetryFailed, func(t *Task, n uint32, s State) error {
+		return each(t, len(b.Plan.depends[n]) > 0, s == Failed || b.Plan.tasks[n].other)
+	})
 }
 
 // Streamed says that not all tasks are in the plan: they come while others run.

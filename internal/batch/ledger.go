@@ -44,6 +44,9 @@ type Ledger struct {
 // Interrupted is how many tasks were running when the batch before ended.
 func (l *Ledger) Interrupted() int { return len(l.underWay) }
 
+// IsNew reports whether there are no results yet.
+func (l *Ledger) IsNew() bool { return l.offset() == 0 }
+
 // note puts a note into the journal; no ledger has none.
 func (l *Ledger) note(n note) {
 	if l != nil {

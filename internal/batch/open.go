@@ -58,7 +58,7 @@ func (l *Ledger) Load(p *Plan) error {
 			l.note(endOf(r.task))
 		}
 		if p.streamed && r.state != Skipped {
-			p.past[r.task] = entry{r.hash, r.state}
+			p.past[r.task] = entry{hash: r.hash, state: r.state}
 		}
 		if n, ok := p.ended(r); ok {
 			delete(earlier, n)
@@ -125,6 +125,7 @@ func (p *Plan) ended(r parsed) (n uint32, ok bool) {
 	if n, ok = p.find(r.task); !ok || p.tasks[n].hash != r.hash || r.state == Skipped {
 		return n, false
 	}
-	*p.state(n) = r.state
+	p.tasks[n].state = r.state
+	p.tasks[n].other = p.Command != 0 && r.command != 0 && r.command != p.Command
 	return n, true
 }

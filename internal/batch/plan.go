@@ -32,6 +32,9 @@ func (s State) String() string { return states[s] }
 
 // Plan is what is kept of all tasks while they run. Texts stay in the source: a million tasks take 50 MiB.
 type Plan struct {
+	// Command is the fingerprint of the command that all tasks have; 0 if it is not known. Results say of which command they are.
+	Command Hash
+
 	source Source
 	tasks  []entry
 	byID   map[uint64]uint32 // by the hash of the id: texts would take as much again, and time of the garbage collector
@@ -50,6 +53,8 @@ type Plan struct {
 type entry struct {
 	hash  Hash
 	state State
+	// other says that the result is one of another command.
+	other bool
 }
 
 func newPlan(source Source) *Plan {
@@ -236,6 +241,25 @@ func (p *Plan) circle() []uint32 {
 func (p *Plan) reset(s State) {
 	for n := range p.tasks {
 		if p.tasks[n].state == s {
+			p.tasks[n].state = Waiting
+		}
+	}
+}
+
+// OfOther says how many results that count are of another command.
+func (p *Plan) OfOther() (n int) {
+	for _, t := range p.tasks {
+		if t.other && t.state != Waiting {
+			n++
+		}
+	}
+	return n
+}
+
+// ResetOther lets tasks run again whose results are of another command.
+func (p *Plan) ResetOther() {
+	for n, t := range p.tasks {
+		if t.other {
 			p.tasks[n].state = Waiting
 		}
 	}

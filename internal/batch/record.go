@@ -48,6 +48,8 @@ type Record struct {
 	// Machine is where it ran, in a fleet, and Tries how many machines have begun it, if it was not one.
 	Machine string `json:"machine,omitempty"`
 	Tries   int    `json:"tries,omitempty"`
+	// Command is the fingerprint of the command of the batch, and stands before End; 0 where there is none. Lines of earlier versions have none.
+	Command Hash `json:"-"`
 	// End is the hash again, and ends the line: what another program has written over the beginning of a line, or between two of them, has another
 	// end than its beginning says. Lines of earlier versions have none.
 	End string `json:"end,omitempty"`
@@ -62,8 +64,31 @@ const (
 	lineEnd     = "}\n"
 )
 
-// endKey is what End follows.
-const endKey = `,"end":`
+// What Command and End follow.
+const (
+	commandKey = `,"command_hash":`
+	endKey     = `,"end":`
+)
+
+// ending is what follows the result of the run.
+func (r *Record) ending() string {
+	end := endKey + `"` + r.Hash + `"` + lineEnd
+	if r.Command != 0 {
+		end = commandKey + `"` + r.Command.String() + `"` + end
+	}
+	return end
+}
+
+// commandOf is the command whose result a line is; 0 if that is not known.
+func commandOf(line []byte) Hash {
+	at := len(line) - len(commandKey+`"0123456789abcdef"`+endKey+`"0123456789abcdef"}`)
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(commandKey)) {
+		return 0
+	}
+	at += len(commandKey) + 1
+	command, _ := tasks.ParseHash(string(line[at : at+16]))
+	return command
+}
 
 // encode is the record without the end of the line.
 func (r Record) encode() ([]byte, error) {
@@ -86,6 +111,8 @@ type parsed struct {
 	state State
 	cost  float64
 	index int
+
+	command Hash
 }
 
 // parseRecord reads a line. One that Belay has written is not decoded as a whole: with a hundred thousand of them the first task must still
@@ -103,7 +130,7 @@ func parseRecord(line []byte) (p parsed, ok bool) {
 	}
 	hash, ok := tasks.ParseHash(r.Hash)
 	state, known := parseState(r.State)
-	return parsed{r.Task, hash, state, r.Cost, r.Index}, ok && known && endsAs(line, hash)
+	return parsed{r.Task, hash, state, r.Cost, r.Index, commandOf(line)}, ok && known && endsAs(line, hash)
 }
 
 // parseStart reads the beginning of a line as encode makes it, if its id has no escapes.

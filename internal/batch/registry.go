@@ -25,6 +25,8 @@ type Entry struct {
 	Tasks   string    `json:"tasks"`
 	Dir     string    `json:"dir"`
 	Started time.Time `json:"started"` // last
+	// Owner is the file of tasks for which the results were begun, absolute; empty if an earlier version has begun them.
+	Owner string `json:"owner,omitempty"`
 	// Retry is the command that runs the failed tasks again, for a shell in Dir; empty if it has a secret in it.
 	Retry string `json:"retry,omitempty"`
 	// Again are the arguments of that command, after belay batch; none if it has a secret in it, or was noted by a belay that did not keep them.
@@ -38,8 +40,58 @@ func (r Registry) path(results string) string {
 	return filepath.Join(r.Dir, fmt.Sprintf("%016x.json", h.Sum64()))
 }
 
-// Note remembers a batch whose results the caller holds. Of all that are remembered, those that were started last are kept.
+// DefaultResults is where the results of a file of tasks go by default: to a file in the current directory with its name, without the extension unless
+// another file of tasks has its results there, or with the name of its directory too. displaced is the first of them, if it is another's, and the path is empty
+// if all of them are.
+func (r Registry) DefaultResults(tasks string) (path, displaced string) {
+	const suffix = ".results.jsonl"
+	base := filepath.Base(tasks)
+	names := []string{strings.TrimSuffix(base, filepath.Ext(base)) + suffix, base + suffix}
+	absolute, err := filepath.Abs(tasks)
+	if err == nil {
+		names = append(names, filepath.Base(filepath.Dir(absolute))+"-"+base+suffix)
+	}
+	free := ""
+	for _, name := range names {
+		switch owner := r.owner(name); {
+		case owner != "" && owner == absolute:
+			return name, displaced
+		case owner != "" && !sameFile(owner, tasks) && exists(owner): // else the tasks have another name now
+			if displaced == "" {
+				displaced = name
+			}
+		case free == "":
+			free = name
+		}
+	}
+	if free == names[0] {
+		displaced = ""
+	}
+	return free, displaced
+}
+
+// owner is the file of tasks for which the results at a path were begun; empty if they are not there, or that is not known.
+func (r Registry) owner(results string) string {
+	path, err := filepath.Abs(results)
+	if err != nil || !exists(path) {
+		return ""
+	}
+	e, _ := readEntry(r.path(path))
+	return e.Owner
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Note remembers a batch whose results the caller holds, with the owner that they had before unless it names one. Of all that are remembered, those that were started last are kept.
 func (r Registry) Note(e Entry) error {
+	path := r.path(e.Results)
+	if e.Owner == "" {
+		was, _ := readEntry(path)
+		e.Owner = was.Owner
+	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -47,7 +99,6 @@ func (r Registry) Note(e Entry) error {
 	if err := safefile.MakeOwnDir(r.Dir); err != nil {
 		return err
 	}
-	path := r.path(e.Results)
 	if err := atomicfile.WriteVia(path+".new", path, append(data, '\n')); err != nil { // only the batch that holds the results notes them
 		return err
 	}

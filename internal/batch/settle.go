@@ -52,7 +52,7 @@ func (l *Ledger) adopt(why string) error {
 		entry
 	}
 	has := map[result]bool{}
-	key := func(r parsed) result { return result{r.task, entry{r.hash, r.state}} }
+	key := func(r parsed) result { return result{r.task, entry{hash: r.hash, state: r.state}} }
 	l.file = f
 	if err = l.read(func(_ int64, _ []byte, r parsed) { has[key(r)] = true }); err == nil {
 		_, _, serr := scan(io.NewSectionReader(before, 0, size), func(_ int64, line []byte, r parsed) {

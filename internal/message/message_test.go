@@ -46,6 +46,7 @@ func TestExitCodes(t *testing.T) {
 		belay   *int
 		command int
 	}{
+		"no exit code":                            {nil, -1},
 		"exit code 3":                             {nil, 3},
 		"exit code 0":                             {new(0), 0},
 		"exit code 75; the command has none":      {new(75), -1},

@@ -84,6 +84,8 @@ func RecordDamaged(path string, cause, err error) string {
 // ExitCodes are the exit codes of a run: belay's own, if there is one that differs, and the command's, if it has one.
 func ExitCodes(belay *int, command int) string {
 	switch {
+	case command < 0 && (belay == nil || *belay < 0):
+		return "no exit code"
 	case belay == nil || *belay == command:
 		return fmt.Sprintf("exit code %d", command)
 	case command < 0:

@@ -14,6 +14,9 @@ type batchCommand struct {
 	given          config.Given
 	tasks, results string
 	args           []string // after the --
+
+	displaced string // the file where the results would be by default, if it has those of other tasks
+	others    int    // results of another command, which are kept
 }
 
 // continued is the command that continues a batch which has stopped for that reason. A deadline that has passed is left out: it may be one that
@@ -62,6 +65,7 @@ func (c batchCommand) words(quoted func(string) string) (words []string) {
 	value("--files", o.files)
 	value("--expires", o.expires)
 	flag(o.retryFailed, "--retry-failed")
+	flag(o.retryChanged, "--retry-changed")
 	value("-j", o.jobs)
 	value("--format", o.format)
 	value("--output-dir", o.outputDir)

@@ -70,11 +70,12 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 		flags.BoolVar(to, name, false, usage)
 		flags.SetAnnotation(name, command.GroupKey, []string{batchGroup})
 	}
-	text(&o.output, "output", "o", "FILE", "append results to FILE (default: TASKS with .results.jsonl in place of its extension)")
+	text(&o.output, "output", "o", "FILE", "append results to FILE (default: TASKS with .results.jsonl in place of its extension, or behind it if other tasks have that file)")
 	text(&o.outputDir, "output-dir", "", "DIR", "write the output of each task to a file in DIR instead of into the results")
 	text(&o.jobs, "jobs", "j", "N|auto", "run N tasks at a time; auto finds out how many the service and the machine take (default auto)")
 	text(&o.format, "format", "", "NAME", "how tasks are written: jsonl, lines, csv or files (default: by name and content)")
 	flag(&o.retryFailed, "retry-failed", "also run the tasks again that have failed")
+	flag(&o.retryChanged, "retry-changed", "also run the tasks again whose results are of another command or model")
 	flag(&o.failFast, "fail-fast", "start nothing more once a task has failed")
 	text(&o.abortAfter, "abort-after", "", "N[%]", "start nothing more after N failures, or when N% of at least ten finished tasks have failed")
 	text(&o.maxCost, "max-cost", "", "USD", "start nothing more once all tasks together have cost USD")
@@ -120,7 +121,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if err != nil {
 		return err
 	}
-	results, err := o.results(tasks)
+	results, displaced, err := o.results(tasks)
 	if err != nil {
 		return err
 	}
@@ -152,6 +153,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if b.Plan.Len() == 0 {
 		return command.Usage(message.Error(fmt.Sprintf("%s has no tasks", source.Name())), "")
 	}
+	b.Plan.Command = recipe.fingerprint(argv)
 	if err := batch.CheckResults(results, o.output == "", tasks); err != nil { // before anything is written
 		return wrongResults(results, err)
 	}
@@ -180,7 +182,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		ledger.RemoveTemporary(o.outputDir)
 	}
 	b.Ledger = ledger
-	return newTaskRunner(ctx, std, recipe).run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: argv})
+	return newTaskRunner(ctx, std, recipe).run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, displaced: displaced, others: o.others(b.Plan), args: argv})
 }
 
 // collection says how much memory is used for garbage, in percent of what is needed. A few megabytes save a tenth of the CPU of a short command;

@@ -24,6 +24,7 @@ func batchDryRun(std stdio.Streams, r *recipe, b *batch.Batch, results string) e
 	if err := batch.Peek(results, b.Plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return wrongResults(results, err)
 	}
+	others := r.options.others(b.Plan)
 	line := func(name, text string) { term.Printf(std.Out, "%-10s %s\n", name+":", text) }
 	estimate := estimate{prices: r.settings.Prices, past: readPast(r.settings.Name)}
 	shown, tasks := 0, 0
@@ -55,6 +56,9 @@ func batchDryRun(std stdio.Streams, r *recipe, b *batch.Batch, results string) e
 	todo := message.Count(tasks, "task") + " to run"
 	if over := b.Plan.Len() - tasks; over > 0 {
 		todo += fmt.Sprintf(", %d already finished", over)
+	}
+	if others > 0 {
+		todo += fmt.Sprintf(", %d of them by another command or model", others)
 	}
 	line("tasks", todo)
 	line("results", results)

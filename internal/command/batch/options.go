@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -22,21 +22,37 @@ import (
 type batchOptions struct {
 	output, outputDir, jobs, format string
 	abortAfter, maxCost, deadline   string
-	retryFailed, failFast, dryRun   bool
+	retryFailed, retryChanged       bool
+	failFast, dryRun                bool
 	fleet, taskChecks               bool
 	dsn, need, files, expires       string
 }
 
-// results is where results go.
-func (o *batchOptions) results(tasks string) (string, error) {
+// results is where results go. displaced is the file to which they would go by default, if it has those of other tasks.
+func (o *batchOptions) results(tasks string) (path, displaced string, err error) {
 	switch {
 	case o.output != "":
-		return o.output, nil
+		return o.output, "", nil
 	case tasks == "-":
-		return "", command.Usage(message.Error("tasks from stdin need a file for the results"), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
+		return "", "", command.Usage(message.Error("tasks from stdin need a file for the results"), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
 	}
-	base := filepath.Base(tasks)
-	return strings.TrimSuffix(base, filepath.Ext(base)) + ".results.jsonl", nil
+	registry := batch.Registry{}
+	if s, err := command.OpenState(); err == nil {
+		registry.Dir = s.BatchDir()
+	}
+	if path, displaced = registry.DefaultResults(tasks); path == "" {
+		example := "belay batch " + printable.Quoted(tasks) + " -o results.jsonl -- claude -p"
+		err = command.Usage(message.Error(message.Sentences(displaced+" has the results of other tasks", "name another file for these")), message.AsIn(example))
+	}
+	return path, displaced, err
+}
+
+// others is how many results of another command are kept. With --retry-changed none is: their tasks run again.
+func (o *batchOptions) others(p *batch.Plan) int {
+	if o.retryChanged {
+		p.ResetOther()
+	}
+	return p.OfOther()
 }
 
 // checkFleet refuses flags that mean nothing for tasks that run elsewhere.

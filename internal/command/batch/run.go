@@ -70,7 +70,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) erro
 		}
 	}
 	begun := time.Now()
-	stop := r.view.follow()
+	stop := r.view.follow(record)
 	sum, err := b.Run(ctx)
 	stop()
 	r.rows.Close()
@@ -98,6 +98,9 @@ func (r *taskRunner) remember(s *state.State, results string, command batchComma
 	}
 	e := batch.Entry{Results: path, Tasks: command.tasks, Dir: dir, Started: time.Now(), Retry: command.retrying(),
 		Again: command.again().words(func(word string) string { return word })}
+	if r.view.batch.Ledger.IsNew() {
+		e.Owner, _ = filepath.Abs(command.tasks)
+	}
 	secrets := &redact.Known{Env: r.env, Args: command.args}
 	secret := func(text string) bool { return secrets.Text(text) != text }
 	if secret(e.Retry) || slices.ContainsFunc(e.Again, secret) {

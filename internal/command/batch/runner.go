@@ -145,12 +145,12 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 		job.Begun = batch.Restarted
 	case belaytype.AttemptFailed:
 		if e.Renewed {
-			r.view.once("login", message.LoginRenewed("task "+job.Task.ID))
+			r.view.once("login", message.LoginRenewed(taskName(job)))
 		}
 	case belaytype.AlertRaised:
 		r.view.say(command.AlertText(e))
 	case belaytype.ModelSubstitution:
-		r.view.once("model "+e.Asked+" "+e.Used, message.OtherModel("task "+job.Task.ID, e.Asked, e.Used))
+		r.view.once("model "+e.Asked+" "+e.Used, message.OtherModel(taskName(job), e.Asked, e.Used))
 	case belaytype.StateTrouble:
 		r.view.once("state", message.NoRecord(e.Without, e.Err))
 	case belaytype.CostNotice:

@@ -94,6 +94,21 @@ func (r *recipe) load(name string) (*loadedProfile, error) {
 	return l, nil
 }
 
+// fingerprint is that of the command that all tasks have, and of the model that it names; 0 if tasks bring their own commands.
+func (r *recipe) fingerprint(argv []string) batch.Hash {
+	if len(argv) == 0 {
+		return 0
+	}
+	of := batch.Task{Args: argv, Profile: r.given["profile"]}
+	c := taskCommand{args: argv, dir: r.given["cwd"], env: r.env}
+	if r.bind(&batch.Task{}, &c) == nil {
+		if a, ok := c.known.(agent.Agent); ok && a.Info().Model != nil {
+			of.Model = a.Info().Model()
+		}
+	}
+	return of.Hash()
+}
+
 // taskCommand is what a task runs.
 type taskCommand struct {
 	args   []string

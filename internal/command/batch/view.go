@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -53,6 +54,12 @@ func (v *batchView) begin() {
 		}
 		v.say(text)
 	}
+	if v.command.displaced != "" && v.batch.Ledger.IsNew() {
+		v.say(fmt.Sprintf("%s has the results of other tasks; writing to %s", v.command.displaced, v.results))
+	}
+	if n := v.command.others; n > 0 {
+		v.say(message.Sentences(fmt.Sprintf("%s %s of another command or model", message.Count(n, "finished result"), message.Verb(n, "is", "are")), "to run these tasks again, add --retry-changed"))
+	}
 	if l.Damaged > 0 {
 		v.line(fmt.Sprintf("ignoring %s in %s", message.Count(l.Damaged, "unreadable line"), v.results))
 	}
@@ -62,12 +69,15 @@ func (v *batchView) begin() {
 const statusInterval = 2 * time.Second
 
 // follow shows how the batch stands, until stop is called.
-func (v *batchView) follow() (stop func()) {
+func (v *batchView) follow(record *supervise.Record) (stop func()) {
 	show := func() {}
 	if !v.settings.Quiet {
 		show = v.screen.Status(func(columns int) string { return liveLine(v.batch.Progress(), columns) }, func() string { return batchLine{Progress: v.batch.Progress()}.String() })
 	}
-	tell := term.Every(statusInterval, func() { v.batch.Note(v.batch.Progress()) })
+	tell := term.Every(statusInterval, func() {
+		v.batch.Note(v.batch.Progress())
+		record.Touch()
+	})
 	return func() {
 		tell()
 		show()
@@ -87,10 +97,7 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 		}
 		return
 	}
-	task := message.BatchTask(job.Task.ID, job.OwnLine())
-	if job.OwnLine() == 0 {
-		task = "task " + task
-	}
+	task := taskName(job)
 	if o.State == batch.Skipped {
 		v.say(fmt.Sprintf("%s skipped because it depends on %s, which did not succeed", task, o.Error))
 		return
@@ -98,10 +105,18 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 	v.say(fmt.Sprintf("%s failed: %s", task, o.Error))
 }
 
+// taskName is what a task is called in a sentence: "task a", or "line 2" if its file gives it no id.
+func taskName(job *batch.Job) string {
+	if line := job.OwnLine(); line > 0 {
+		return message.BatchTask("", line)
+	}
+	return "task " + job.Task.ID
+}
+
 // unsaved says that the output of a task has no file of its own.
 func (v *batchView) unsaved(job *batch.Job, err error) {
 	if err != nil {
-		v.once("output", message.Sentences(err.Error(), fmt.Sprintf("the output of task %s is in the results", job.Task.ID)))
+		v.once("output", message.Sentences(err.Error(), fmt.Sprintf("the output of %s is in the results", taskName(job))))
 	}
 }
 

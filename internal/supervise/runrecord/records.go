@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/safefile"
@@ -101,6 +102,15 @@ func (rec *Record) Update() error {
 		return rec.rows.write(rec.offset, rec.encode())
 	}
 	return atomicfile.WriteVia(rec.path+replacement, rec.path, rec.encode())
+}
+
+// Touch leaves a sign of life: if the owner is killed, the run is known to have lasted until then.
+func (rec *Record) Touch() error {
+	if rec == nil {
+		return nil
+	}
+	now := time.Now()
+	return os.Chtimes(rec.path, now, now)
 }
 
 // Remove ends the record.
