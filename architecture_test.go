@@ -22,7 +22,7 @@ const module = "github.com/belay-run/belay"
 // arrows says which of our packages each package may import directly; imports run one way. A package that is not
 // listed here has no place yet: give it one.
 var arrows = map[string][]string{
-	"verdict":                    {"internal/printable"},
+	"verdict":                    {"internal/printable", "internal/signame"},
 	"retry":                      {},
 	"internal/supervise":         {"internal/supervise/ceiling", "internal/supervise/detach", "internal/supervise/executable", "internal/supervise/proctable", "internal/supervise/runrecord", "internal/supervise/stream", "internal/supervise/terminal"},
 	"breaker":                    {"internal/printable"},
@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/price":             {},
 	"internal/quota":             {},
 	"internal/agent/agenttest":   {"internal/agent", "internal/outcome", "internal/quota", "internal/test/must", "verdict"},
-	"internal/agent/generic":     {"verdict"},
+	"internal/agent/generic":     {"internal/signame", "verdict"},
 	"internal/state":             {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/look", "internal/price", "internal/profile", "internal/safefile", "internal/spool", "internal/supervise", "verdict"},
 	"internal/look":              {"internal/safefile"},
 	"internal/look/viewer":       {"internal/look", "internal/safefile"},
@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"internal/sharedfile":        {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/overview":          {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/printable", "internal/quota", "internal/state", "internal/supervise", "internal/term"},
 	"internal/clock":             {},
+	"internal/signame":           {},
 	"internal/flock":             {"internal/safefile"},
 	"internal/safefile":          {},
 	"internal/shim":              {},
@@ -66,7 +67,8 @@ var arrows = map[string][]string{
 	"internal/engine/admission":  {"belaytype", "gate", "internal/agent", "internal/clock", "internal/engine/call", "internal/engine/spending", "internal/journal", "internal/message", "internal/supervise", "retry", "verdict"},
 	"internal/engine/transcript": {"belaytype", "internal/agent", "internal/engine/admission", "internal/engine/call", "internal/engine/output", "internal/engine/session", "internal/engine/spending", "internal/journal", "internal/message", "internal/printable", "internal/redact", "internal/supervise", "retry", "verdict"},
 	"internal/engine/enginetest": {"internal/agent", "internal/engine", "internal/quota", "internal/supervise", "verdict"},
-	"internal/engine":            {"belaytype", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/engine/admission", "internal/engine/call", "internal/engine/events", "internal/engine/input", "internal/engine/output", "internal/engine/session", "internal/engine/spending", "internal/engine/transcript", "internal/journal", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "retry", "verdict"},
+	"internal/engine":            {"belaytype", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/engine/admission", "internal/engine/call", "internal/engine/events", "internal/engine/input", "internal/engine/output", "internal/engine/session", "internal/engine/spending", "internal/engine/transcript", "internal/journal", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "internal/worktree", "retry", "verdict"},
+	"internal/worktree":          {"internal/atomicfile", "internal/flock", "internal/message", "internal/printable", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/trace":             {},
 	"belaytype":                  {"gate", "internal/label", "internal/message", "internal/printable", "retry", "verdict"},
 	"internal/profile":           {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
@@ -86,7 +88,7 @@ var arrows = map[string][]string{
 	"scripts/unit":               {},
 	"scripts/sixfaults":          {"internal/agent", "internal/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":            {"", "gh", "retry"},
-	"internal/config":            {"internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/safefile", "internal/supervise", "retry", "verdict"},
+	"internal/config":            {"internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/safefile", "internal/signame", "internal/supervise", "retry", "verdict"},
 	"internal/clientfile":        {"internal/message", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/belayd":            {"internal/config", "verdict"},
 	"internal/version":           {},
@@ -175,7 +177,7 @@ var arrows = map[string][]string{
 	"internal/command/shim":         {"internal/agent", "internal/command", "internal/command/run", "internal/config", "internal/doctor", "internal/engine", "internal/message", "internal/profile", "internal/setup", "internal/shim", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
 	"internal/command/run":          {"belaytype", "gate", "internal/actions", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/budget", "internal/certificate", "internal/clock", "internal/command", "internal/command/budget", "internal/config", "internal/detach", "internal/engine", "internal/fleetpipe", "internal/journal", "internal/message", "internal/notify", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/setup", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "retry", "verdict"},
 	"internal/command/ps":           {"internal/belayd", "internal/command", "internal/label", "internal/message", "internal/overview", "internal/printable", "internal/spool", "internal/supervise", "internal/term"},
-	"internal/command/profile":      {"internal/agent/custom", "internal/agent/generic", "internal/command", "internal/config", "internal/message", "internal/outcome", "internal/profile", "internal/setup", "internal/term", "verdict"},
+	"internal/command/profile":      {"internal/agent/custom", "internal/agent/generic", "internal/command", "internal/config", "internal/message", "internal/outcome", "internal/profile", "internal/setup", "internal/signame", "internal/term", "verdict"},
 	"internal/command/prices":       {"internal/command", "internal/config", "internal/message", "internal/price", "internal/term"},
 	"internal/command/mcp":          {"internal/belayd", "internal/clientfile", "internal/clientfile/target", "internal/command", "internal/config", "internal/engine", "internal/mcp", "internal/mcp/host", "internal/mcp/relay", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
 	"internal/command/limits":       {"internal/command", "internal/message", "internal/overview", "internal/term"},
@@ -183,13 +185,13 @@ var arrows = map[string][]string{
 	"internal/command/help":         {"internal/belayd", "internal/command", "internal/config", "internal/engine", "internal/message", "internal/profile", "internal/term", "verdict"},
 	"internal/command/handover":     {"internal/belayd", "internal/command", "internal/config", "internal/journal", "internal/message", "internal/printable"},
 	"internal/command/gates":        {"breaker", "gate", "internal/belayd", "internal/clock", "internal/command", "internal/config", "internal/message", "internal/overview", "internal/printable", "internal/state", "internal/term"},
-	"internal/command/explain":      {"internal/agent", "internal/agent/generic", "internal/command", "internal/config", "internal/message", "internal/outcome", "internal/printable", "internal/profile", "internal/redact", "internal/setup", "internal/term", "verdict"},
+	"internal/command/explain":      {"internal/agent", "internal/agent/generic", "internal/command", "internal/config", "internal/message", "internal/outcome", "internal/printable", "internal/profile", "internal/redact", "internal/setup", "internal/signame", "internal/term", "verdict"},
 	"internal/command/doctor":       {"internal/belayd", "internal/command", "internal/doctor", "internal/message", "internal/supervise", "internal/term", "internal/version"},
 	"internal/command/config":       {"internal/agent/generic", "internal/command", "internal/config", "internal/setup", "internal/state", "internal/term"},
 	"internal/command/completion":   {"belaytype", "internal/clientfile", "internal/command", "internal/message", "internal/profile"},
 	"internal/command/commandtest":  {"internal/command", "internal/command/belay", "internal/test/must"},
 	"internal/command/budget":       {"internal/belayd", "internal/budget", "internal/clock", "internal/command", "internal/command/gates", "internal/config", "internal/message", "internal/overview", "internal/state", "internal/term"},
-	"internal/command/belay":        {"internal/command", "internal/command/attach", "internal/command/batch", "internal/command/budget", "internal/command/completion", "internal/command/config", "internal/command/doctor", "internal/command/explain", "internal/command/gates", "internal/command/handover", "internal/command/help", "internal/command/hook", "internal/command/limits", "internal/command/mcp", "internal/command/prices", "internal/command/profile", "internal/command/ps", "internal/command/run", "internal/command/shim", "internal/command/uninstallall", "internal/detach", "internal/engine", "internal/message", "internal/stdio", "internal/supervise", "internal/term", "internal/version"},
+	"internal/command/belay":        {"internal/command", "internal/command/attach", "internal/command/batch", "internal/command/budget", "internal/command/completion", "internal/command/config", "internal/command/doctor", "internal/command/explain", "internal/command/gates", "internal/command/handover", "internal/command/help", "internal/command/hook", "internal/command/limits", "internal/command/mcp", "internal/command/prices", "internal/command/profile", "internal/command/ps", "internal/command/run", "internal/command/shim", "internal/command/trees", "internal/command/uninstallall", "internal/detach", "internal/engine", "internal/message", "internal/stdio", "internal/supervise", "internal/term", "internal/version"},
 	"internal/command/batch":        {"belaytype", "gate", "internal/agent", "internal/agent/generic", "internal/batch", "internal/batch/fleet", "internal/budget", "internal/command", "internal/config", "internal/detach", "internal/engine", "internal/fleetpipe", "internal/journal", "internal/label", "internal/message", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/redact", "internal/safefile", "internal/setup", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "retry", "verdict"},
 	"internal/command/attach":       {"belaytype", "internal/command", "internal/detach", "internal/engine", "internal/message", "internal/printable", "internal/spool", "internal/state", "internal/stdio"},
 }
@@ -198,12 +200,12 @@ var arrows = map[string][]string{
 // and a command that needs more, has a row in arrows.
 var commandArrows = map[string][]string{
 	"internal/command/belay": {"internal/command", "internal/config", "internal/label", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/state", "internal/stdio",
-		"internal/supervise", "internal/term"},
+		"internal/supervise", "internal/term", "internal/worktree"},
 	"cmd/belayd": {"internal/agent", "internal/agent/generic", "internal/alert/delivery", "internal/belayd", "internal/belayd/request", "internal/certificate", "internal/command/question", "internal/command/signals", "internal/command/table",
 		"internal/config", "internal/doctor", "internal/fleet/files", "internal/fleet/jobs", "internal/fleet/logs", "internal/fleet/member", "internal/fleet/status", "internal/fleet/store", "internal/journal", "internal/label",
 		"internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/page", "internal/page/browser", "internal/page/view", "internal/printable", "internal/profile",
 		"internal/record", "internal/record/database", "internal/redact", "internal/rehearse", "internal/rehearse/certify", "internal/rehearse/demo", "internal/rehearse/rehearsal", "internal/rehearse/scenario", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise",
-		"internal/telemetry", "internal/telemetry/metrics", "internal/term", "internal/top", "internal/top/local", "internal/version", "internal/when", "verdict"},
+		"internal/telemetry", "internal/telemetry/metrics", "internal/term", "internal/top", "internal/top/local", "internal/version", "internal/when", "internal/worktree", "verdict"},
 }
 
 func isCommand(name string) bool {

@@ -52,6 +52,9 @@ type Result struct {
 	// Check is how the work was checked; nil if it was not: see [Command.Check].
 	Check *Check `json:"check"`
 
+	// Worktree is the tree of its own that it has worked in; nil if there was none.
+	Worktree *Worktree `json:"worktree"`
+
 	// Name and Tags are the labels of the run, see belay.Runner; Parent is the run that it was started in, empty for none.
 	Name   string            `json:"name"`
 	Tags   map[string]string `json:"tags"`
@@ -86,6 +89,24 @@ type Check struct {
 	Passed   bool   `json:"passed"`
 	ExitCode int    `json:"exit_code"` // -1 if it has none
 	Output   string `json:"output"`
+}
+
+// Worktree is a git worktree that a command has worked in, and what has become of its work.
+type Worktree struct {
+	Path     string `json:"path"`
+	Branch   string `json:"branch"`
+	Base     string `json:"base"`      // the commit that it was made from
+	State    string `json:"state"`     // done, landed, conflict, failed or interrupted
+	LandedOn string `json:"landed_on"` // the branch; empty if it has not landed
+	Commits  int    `json:"commits"`   // on Branch, since Base
+	Files    int    `json:"files_changed"`
+	Added    int    `json:"lines_added"`
+	Deleted  int    `json:"lines_deleted"`
+	// Saved are refs with what attempts have left that did not count.
+	Saved []string `json:"saved"`
+	// Nested are repositories in it, which no commit can have, and Kept says why a fresh start got another path.
+	Nested []string `json:"nested"`
+	Kept   []string `json:"kept"`
 }
 
 // Output is what a command has printed on one stream. It can be read as often as needed, by several goroutines. What is

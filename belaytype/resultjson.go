@@ -45,7 +45,8 @@ type resultJSON struct {
 	Tags   map[string]string `json:"tags"`
 	Parent *string           `json:"parent"`
 
-	Check *Check `json:"check"`
+	Check    *Check    `json:"check"`
+	Worktree *Worktree `json:"worktree"`
 
 	ModelSubstitution *ModelSubstitution `json:"model_substitution"`
 
@@ -73,7 +74,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{}, PeakMemory: optional(r.PeakMemory), PeakTree: optional(r.PeakTree),
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
-		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check, ModelSubstitution: r.ModelSubstitution,
+		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Check: r.Check, Worktree: r.Worktree, ModelSubstitution: r.ModelSubstitution,
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
 	if j.Tags == nil {

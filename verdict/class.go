@@ -30,6 +30,7 @@ const (
 	Refused         Class = "refused"           // refused for policy or safety
 	Blocked         Class = "blocked"           // exit 0, but nothing was done
 	NotDone         Class = "not_done"          // a success that did not pass its check
+	Conflict        Class = "conflict"          // work that could not be brought into its branch
 	WrongModel      Class = "wrong_model"       // another model than the one that was required
 	Resources       Class = "resources"         // more memory or disk than it may take
 	Runaway         Class = "runaway"           // more sub-agents, or the same call more often, than it may
@@ -43,7 +44,7 @@ const (
 var classes = [...]Class{
 	OK, RateLimit, UsageLimit, Overloaded, ServerError, Network, Timeout, Stalled,
 	BadOutput, SessionBusy, Auth, Billing, InvalidRequest, NotFound, TooLarge,
-	SessionNotFound, LimitReached, Refused, Blocked, NotDone, WrongModel, Resources, Runaway, ToolMissing,
+	SessionNotFound, LimitReached, Refused, Blocked, NotDone, Conflict, WrongModel, Resources, Runaway, ToolMissing,
 	Interrupted, Crash, BreakerOpen, Unknown,
 }
 

@@ -35,6 +35,7 @@ func TestClass(t *testing.T) {
 		{"refused", false, false, 0},
 		{"blocked", false, false, 0},
 		{"not_done", false, false, 0},
+		{"conflict", false, false, 0},
 		{"wrong_model", false, false, 0},
 		{"resources", true, false, 1},
 		{"runaway", true, false, 1},

@@ -2,7 +2,10 @@ package verdict
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/signame"
 )
 
 // EndedBySignal is the verdict on a death by signal: the command was told to end, or it crashed. It abstains if the command
@@ -28,7 +31,8 @@ func EndedByCode(o Outcome) (Verdict, bool) {
 			v.Class = TooLarge
 		}
 	case 129, 130, 131, 132, 133, 134, 135, 136, 137, 139, 141, 143: // those that end a process; the others are no signals
-		v.Class = classOfSignal("SIG" + signals[o.ExitCode-128])
+		name, _ := signame.Parse(strconv.Itoa(o.ExitCode - 128))
+		v.Class = classOfSignal(name)
 	default:
 		return Verdict{}, false
 	}

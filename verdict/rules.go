@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/belay-run/belay/internal/signame"
 )
 
 // Rule is one row of a table of failures: when all of its conditions hold, the
@@ -91,7 +93,7 @@ func compile(r Rule, place int) (rule, error) {
 	}
 	r.Exit, r.Signal = slices.Clone(r.Exit), slices.Clone(r.Signal)
 	for i, s := range r.Signal {
-		name, err := ParseSignal(s)
+		name, err := signame.Parse(s)
 		if err != nil {
 			return rule{}, err
 		}
@@ -157,7 +159,7 @@ func (r *rule) appliesTo(o Outcome) bool {
 	}
 	if o.Signal != "" {
 		// The caller may have spelled the outcome's signal otherwise.
-		name, err := ParseSignal(o.Signal)
+		name, err := signame.Parse(o.Signal)
 		if err != nil {
 			name = o.Signal
 		}

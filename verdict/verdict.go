@@ -79,7 +79,7 @@ type Outcome struct {
 	// ExitCode is the exit code, or -1 if a signal ended the command.
 	ExitCode int
 
-	// Signal is the signal that ended the command as [ParseSignal] spells it,
+	// Signal is the signal that ended the command by its name,
 	// "SIGKILL", or empty if the command exited.
 	Signal string
 

@@ -312,20 +312,26 @@ unknown), a severity (warning if a retry made sense, else error), a message and 
 		},
 		{
 			Name:    "prune",
-			Use:     "prune (--older-than T | --max-size SIZE)",
+			Use:     "prune (--older-than T | --max-size SIZE | --trees)",
 			Summary: "Delete old records",
 			Examples: `Delete what is older than 90 days:
   belay prune --older-than 90d
 Delete the oldest until the record is small enough:
   belay prune --max-size 500MB
 See what would be deleted:
-  belay prune --older-than 2026-01-01 --dry-run`,
+  belay prune --older-than 2026-01-01 --dry-run
+Remove the trees of runs whose work is on a branch, and the branches that are landed:
+  belay prune --trees`,
 			Long: `Deletes runs, events, alerts, sessions and their files that are older than a time, or the oldest until the record is small enough. An old log is moved aside first, and
 removed by a later call when everything in it is that old and is in the database. What is not in the database is never removed. --older-than also deletes the output of
-detached runs that ended before then.`,
+detached runs that ended before then.
+
+Trees that --worktree has made are only removed with --trees: those of ended runs in which everything is on a branch. A branch that is not landed stays, and so
+does a tree with files that git ignores. See belay trees.`,
 			Flags: []Flag{
 				{Name: "older-than", Arg: "T", Help: "an age or a date: 90d, 2026-01-01"},
 				{Name: "max-size", Arg: "SIZE", Help: "the size to keep on disk: 500MB, 2GB"},
+				{Name: "trees", Help: "remove trees of ended runs whose work is on a branch, and branches that are landed"},
 				{Name: "dry-run", Help: "print what would be deleted, and delete nothing"},
 				{Name: "json", Help: "print JSON"},
 			},

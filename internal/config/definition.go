@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/signame"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -202,13 +203,13 @@ func (t *fields) options(key string) (table agent.Table) {
 func (t *fields) ladder(key string) (l supervise.Ladder) {
 	for _, rung := range t.texts(key) {
 		name, wait, _ := strings.Cut(rung, " ")
-		sig, err := verdict.ParseSignal(name)
+		sig, err := signame.Parse(name)
 		d, wrong := ParseDuration(strings.TrimSpace(wait))
 		if err != nil || wrong != nil || d > 10*time.Minute {
 			t.fail(key, message.Error(fmt.Sprintf("%q is not a signal and the time to wait after it, such as \"INT 4s\"", rung)))
 			return nil
 		}
-		l = append(l, supervise.Rung{Signal: syscall.Signal(verdict.SignalNumber(sig)), Wait: d})
+		l = append(l, supervise.Rung{Signal: syscall.Signal(signame.Number(sig)), Wait: d})
 	}
 	return l
 }

@@ -78,6 +78,9 @@ func (s *Setting) repeats() bool {
 	return s.Name == "budget" || s.Name == "fallback" || s.Name == "tag"
 }
 
+// Set gives a setting a value of its own.
+func (s *Settings) Set(name, text string) error { return Find(name).set(s, text) }
+
 // Check reports whether text is a value for the setting.
 func (s *Setting) Check(text string) error { return s.set(new(Settings), text) }
 

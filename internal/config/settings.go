@@ -20,6 +20,7 @@ type Settings struct {
 	Shared
 	Agents
 	Checks
+	Worktrees
 	Ceilings
 	Command
 	FromFiles
@@ -98,6 +99,13 @@ type Checks struct {
 	CheckRounds        int
 	CheckTimeout       time.Duration
 	CheckFirst         bool
+}
+
+// Worktrees are the trees that commands work in.
+type Worktrees struct {
+	Worktree                   string // what it is made from; empty for none
+	WorktreeDir, WorktreeSetup string
+	Land                       bool
 }
 
 // Ceilings are what an attempt may use at most.

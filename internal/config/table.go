@@ -18,12 +18,13 @@ const (
 	shared  = "Limits shared with other processes"
 	agents  = "Sessions and cost of agents"
 	checks  = "Checks of the work"
+	trees   = "Trees of their own"
 	ceiling = "Ceilings"
 	other   = "Other"
 )
 
 // Groups are the headings, in order.
-var Groups = []string{retries, limits, which, input, results, shared, agents, checks, ceiling, other}
+var Groups = []string{retries, limits, which, input, results, shared, agents, checks, trees, ceiling, other}
 
 // Table holds every setting.
 var Table = []Setting{
@@ -140,6 +141,13 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.CheckPrompt })},
 	{"check-first", "", "run the check before the command, and start nothing if it succeeds", checks, UserOrJob,
 		boolean(func(s *Settings) *bool { return &s.CheckFirst })},
+
+	{"worktree", "[=REF]", "work in a git worktree of its own, made from REF (default: the commit that is checked out). The work ends as commits on a branch belay/NAME", trees, User, by(setWorktree)},
+	{"worktree-dir", "DIR", "make trees in DIR (default: the state directory)", trees, User,
+		text(func(s *Settings) *string { return &s.WorktreeDir })},
+	{"worktree-setup", "COMMAND", "run COMMAND once in a new tree, such as npm ci: a line for the shell", trees, User, by(setWorktreeSetup)},
+	{"land", "", "bring the work into the branch that is checked out, after the check: fast-forward, rebased or merged", trees, User,
+		boolean(func(s *Settings) *bool { return &s.Land })},
 
 	{"max-memory", "SIZE", "stop an attempt that uses more memory than SIZE, such as 4G, with all that it has started (default none)", ceiling, UserOrJob,
 		size(func(s *Settings) *int64 { return &s.MaxMemory })},

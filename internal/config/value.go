@@ -182,6 +182,29 @@ func setCheck(s *Settings, v string) error {
 	return nil
 }
 
+// setWorktree takes what a tree is made from; true means the commit that is checked out, and false no tree.
+func setWorktree(s *Settings, v string) error {
+	on, err := strconv.ParseBool(v)
+	switch {
+	case err == nil && on:
+		v = "HEAD"
+	case err == nil:
+		v = ""
+	case strings.TrimSpace(v) == "" || strings.ContainsFunc(v, unicode.IsControl):
+		return message.Error(fmt.Sprintf("%.40q does not name a commit", v))
+	}
+	s.Worktree = v
+	return nil
+}
+
+func setWorktreeSetup(s *Settings, v string) error {
+	if strings.TrimSpace(v) == "" || strings.ContainsRune(v, 0) {
+		return message.Error("a setup needs a command, such as: npm ci")
+	}
+	s.WorktreeSetup = v
+	return nil
+}
+
 // setModel takes the name of a model; true means the one that was asked for, and false any.
 func setModel(s *Settings, v string) error {
 	if on, err := strconv.ParseBool(v); err == nil {

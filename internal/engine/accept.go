@@ -61,8 +61,18 @@ func (f *finisher) settled(j *judgement, found *finding) *decision {
 // doneAlready looks, before the first attempt, whether there is anything to do: the judgement is nil if there is. stop is why there is no attempt
 // though there is.
 func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
-	k := f.inv.checker
-	if k == nil || !f.cand.call.Settings.Check.First {
+	k, ground := f.inv.checker, f.inv.ground
+	first := k != nil && f.cand.call.Settings.Check.First
+	if first || ground.ofTask() {
+		if refused := ground.ready(f.cand, 0); refused != nil {
+			j = judgeRefusal(refused)
+			return j, f.refusal(j)
+		}
+	}
+	if ground.isDone() && !f.cand.kind.continues() {
+		return &judgement{code: -1, verdict: verdict.Verdict{Class: verdict.OK, Rule: "worktree"}}, nil
+	}
+	if !first {
 		return nil, nil
 	}
 	found := k.look(f.cand, 0, nil, nil)

@@ -21,6 +21,8 @@ type candidate struct {
 	// turnOver puts a turn of a conversation on record.
 	turnOver func(transcript.TurnReport)
 
+	ground      *ground         // nil if it works where its caller is
+	dir         string          // where it would work then; empty as long as it has no tree
 	fallback    string          // what the caller calls it; empty for the caller's own command
 	budgets     []budget.Joined // that a fallback joins beside the runner's
 	worked      bool            // it has done something that another would do again

@@ -59,7 +59,7 @@ func OwnCode(r *belaytype.Result) int {
 	const interrupted, terminated = 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)
 	stopped := r.Verdict.Class == verdict.Interrupted && (r.ChildCode == interrupted || r.ChildCode == terminated) && r.ExitCode > 128
 	unchecked := r.Check != nil && !r.Check.Passed // also if the check was stopped, or the money was spent
-	lies := r.ChildCode == 0 && (unchecked || r.Verdict.Class == verdict.NotDone || r.Verdict.Class == verdict.WrongModel)
+	lies := r.ChildCode == 0 && (unchecked || r.Verdict.Class == verdict.NotDone || r.Verdict.Class == verdict.Conflict || r.Verdict.Class == verdict.WrongModel)
 	if r.ChildCode >= 0 && !stopped && !lies {
 		return r.ChildCode
 	}

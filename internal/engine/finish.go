@@ -76,6 +76,7 @@ func (f *finisher) refusal(j *judgement) *retry.Error {
 // finish makes the result, passes on what was held, and puts the end on record.
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
+	stop = inv.ground.leave(f, n, j, stop)
 	j.attribute(c.Traits.Provider)
 	r := &belaytype.Result{ID: c.ID, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
 		Profile: c.Profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.Parent}
@@ -119,6 +120,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Success, r.Error = false, fmt.Sprintf("cannot write the output: %v", err)
 		r.Errors = append(r.Errors, r.Error)
 		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
+	}
+	if inv.ground != nil {
+		r.Worktree = inv.ground.result
 	}
 	if k := f.inv.checker; k != nil && k.last != nil {
 		r.Check, k.last.Rounds = k.last, k.rounds

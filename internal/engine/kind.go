@@ -36,6 +36,8 @@ type kind interface {
 	repeat(*judgement)
 	// sendBack prepares an attempt that tells an agent what its work lacks, and reports whether there can be one.
 	sendBack(j *judgement, what string) bool
+	// continues reports whether the next attempt goes on with what one before has done.
+	continues() bool
 	// describe puts into a line of the log what is special to the kind.
 	describe(e *journal.Entry, j *judgement)
 	// prompts are what the command was asked beside [Command.Prompt]: in its arguments, and on stdin.

@@ -142,6 +142,9 @@ func (cand *candidate) admitted(n int, ad admission.Admission) *judgement {
 	if refused := diskRefusal(cand.call); refused != nil {
 		return judgeRefusal(refused)
 	}
+	if refused := cand.ground.ready(cand, n); refused != nil {
+		return judgeRefusal(refused)
+	}
 	l, t, err := cand.kind.prepare(n, ad, cand.turnOver)
 	if err != nil {
 		return judgeRefusal(unplanned(err))

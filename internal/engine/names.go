@@ -18,6 +18,7 @@ type (
 	Bounds    = call.Bounds
 	Ceilings  = call.Ceilings
 	Check     = call.Check
+	Worktree  = call.Worktree
 	Fallback  = call.Fallback
 	Task      = call.Task
 	Schedule  = call.Schedule

@@ -80,6 +80,7 @@ func (k *plain) restart(*judgement) bool             { return false }
 func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
 func (k *plain) repeat(*judgement)                   {}
 func (k *plain) sendBack(*judgement, string) bool    { return false }
+func (k *plain) continues() bool                     { return false }
 func (k *plain) describe(*journal.Entry, *judgement) {}
 func (k *plain) prompts() []string                   { return nil }
 func (k *plain) preview(p *belaytype.Preview) error  { return nil }

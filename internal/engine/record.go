@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -136,7 +137,7 @@ func (b *recorder) ownLog(e journal.Entry) {
 	}
 	dir, asked := c.Settings.LogDir, c.Settings.LogDir != ""
 	if !asked {
-		dir = filepath.Join(c.Dir(), ".logs")
+		dir = filepath.Join(cmp.Or(c.CallerDir, c.Dir()), ".logs")
 	}
 	err := makeLogDir(dir, !asked)
 	if err == nil {

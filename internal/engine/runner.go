@@ -85,6 +85,10 @@ func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocat
 		return nil, &belaytype.UsageError{Err: fmt.Errorf("%q is not a session id. It looks like %s, or is %q", id, profile.SessionExample(name), belaytype.LastSession)}
 	}
 	inv := newInvocation(ctx, s, c, env)
+	var err error
+	if inv.ground, err = newGround(s, inv.call.Dir()); err != nil {
+		return nil, err
+	}
 	if len(r.Fallbacks) == 0 {
 		return inv, nil
 	}

@@ -66,7 +66,7 @@ func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
 	c.Traits = k.traits()
 	p.Policy = k.policy(r.Policy)
 	p.Series = before.pace.Series.Switch(p.Policy)
-	return &candidate{call: &c, pace: p, kind: k, control: before.control, spending: before.spending, login: admission.Login{File: c.Traits.Login}, fallback: s.Name(), budgets: s.Budgets}
+	return &candidate{call: &c, pace: p, kind: k, control: before.control, ground: before.ground, spending: before.spending, login: admission.Login{File: c.Traits.Login}, fallback: s.Name(), budgets: s.Budgets}
 }
 
 // giveUp puts on record that a candidate could not take the request, and that another one is asked. A refusal is on record only where it

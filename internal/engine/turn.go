@@ -274,6 +274,8 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 	return nil
 }
 
+func (k *turn) continues() bool { return k.next.Continue || k.next.Session != "" }
+
 func (k *turn) describe(e *journal.Entry, j *judgement) {
 	if e.Session == "" && j.verdict.Class != verdict.SessionNotFound {
 		// An attempt that did not come so far, or does not come at all, leaves the session as it stands after the one before.

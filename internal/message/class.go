@@ -35,6 +35,7 @@ var classes = map[verdict.Class]words{
 	verdict.Refused:         {"refused", "", "refused the request"},
 	verdict.Blocked:         {"blocked", "", "did nothing"},
 	verdict.NotDone:         {"not done", "", "did not pass its check"},
+	verdict.Conflict:        {"conflict", "", "could not be landed"},
 	verdict.WrongModel:      {"another model", "", "used another model"},
 	verdict.Resources:       {"too much memory or disk", "", "used too much memory or disk"},
 	verdict.Runaway:         {"runaway", "", "was going round in circles"},

@@ -58,6 +58,8 @@ type Spec struct {
 
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
+	// Outlives lets it come to its end if we are killed: it is not told.
+	Outlives bool
 }
 
 // Placement says where a process stands to the terminal and to our process group.

@@ -15,6 +15,9 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 		// found by the next start.
 		Pdeathsig: syscall.SIGTERM,
 	}
+	if p.spec.Outlives {
+		sys.Pdeathsig = 0
+	}
 	if p.streams.Inline() {
 		sys.PidFD = &p.pidfd
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belay-run/belay/internal/signame"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -74,7 +75,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		return v
 	}
 	code := o.ExitCode
-	if n := verdict.SignalNumber(o.Signal); n > 0 {
+	if n := signame.Number(o.Signal); n > 0 {
 		code = 128 + n
 	}
 	asked := slices.Contains(p.options.RetryExit, code)

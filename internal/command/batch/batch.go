@@ -81,7 +81,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.maxCost, "max-cost", "", "USD", "start nothing more once all tasks together have cost USD")
 	text(&o.deadline, "deadline", "", "T", "stop at T, such as 8h, 06:30 or 2026-11-17T06:30:00Z")
 	flag(&o.dryRun, "dry-run", "print what would run and what it costs at least, and do nothing")
-	flag(&o.taskChecks, "task-checks", "take the check of a task from its key or column check; it is a command for the shell, so only with tasks that you trust")
+	flag(&o.taskChecks, "task-checks", "take the check of a task, and its worktree_setup, from the keys or columns of these names; they are commands for the shell, so only with tasks that you trust")
 	flag(&o.fleet, "fleet", "run the tasks on the machines of the fleet")
 	text(&o.dsn, "dsn", "", "DSN", "the fleet's PostgreSQL, without a password (default: BELAY_FLEET_DSN, PGHOST …)")
 	text(&o.need, "needs", "", "LABELS", "with --fleet: run only on machines with these labels, such as gpu,linux")
@@ -117,6 +117,9 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	b, err := o.batch()
 	if err == nil {
 		err = o.checkFleet()
+	}
+	if err == nil && o.fleet && given["worktree"] != "" {
+		err = command.Usage(message.Error(message.NotTogether("--worktree", "--fleet")), "")
 	}
 	if err != nil {
 		return err

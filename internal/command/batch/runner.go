@@ -85,6 +85,9 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 		return nil, err
 	}
 	runner.Starter = r.starter
+	if runner.Worktree.On {
+		runner.Worktree.Key = r.results + "\x00" + job.Task.ID + "\x00" + job.Task.Hash().String()
+	}
 	runner.Project = r.project(c.dir)
 	runner.Task = engine.Task{Batch: r.results, ID: job.Task.ID, Line: job.Task.Line}
 	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
@@ -174,6 +177,9 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *superv
 	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Error, Until: res.RetryAt, Session: res.Session}
 	if cost := res.Usage.CostUSD; cost != nil {
 		o.Cost = *cost
+	}
+	if res.Worktree != nil {
+		r.view.worked(res.Worktree)
 	}
 	reached, overCost := errors.AsType[*belaytype.MaxCostReached](err)
 	switch class := res.Verdict.Class; {

@@ -203,7 +203,7 @@ func (r *recipe) check(t *batch.Task) error {
 			return err
 		}
 	}
-	alike := r.checkOf(t) == "" && t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
+	alike := r.checkOf(t) == "" && len(r.treeOf(t)) == 0 && t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
 	if alike && r.looked {
 		return nil
 	}
@@ -221,8 +221,29 @@ func (r *recipe) check(t *batch.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.newRunner(l, t, &c)
+	runner, err := r.newRunner(l, t, &c)
+	if err == nil {
+		err = runner.CheckWorktree(c.dir)
+	}
 	return err
+}
+
+// treeOf is what a task says of the tree that it works in: settings by their names. Such keys count only where the command itself has --worktree, and does not use
+// them otherwise; a setup is a command for the shell, as a check is.
+func (r *recipe) treeOf(t *batch.Task) (own map[string]string) {
+	if r.given["worktree"] == "" {
+		return nil
+	}
+	for _, name := range []string{"worktree", "worktree-dir", "worktree-setup", "land"} {
+		key := config.Find(name).Key()
+		if value, ok := t.Fields[key]; ok && value != "" && !r.template.Uses(key) && (name != "worktree-setup" || r.options.taskChecks) {
+			if own == nil {
+				own = map[string]string{}
+			}
+			own[name] = value
+		}
+	}
+	return own
 }
 
 // checkOf is the check of a task of its own; empty if it has none, or none is taken from tasks.
@@ -243,7 +264,15 @@ func (r *recipe) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*en
 		}
 		s.Check = own
 	}
+	for name, value := range r.treeOf(t) {
+		if err := s.Set(name, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	runner, err := setup.Runner(&s, l.rules, c.known)
+	if err == nil {
+		_, err = setup.Worktree(&s, runner, c.dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +312,7 @@ func (r *recipe) waits(s *config.Settings) bool {
 
 // commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.
 func (r *recipe) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runner, error) {
-	shared := c.known == nil && r.checkOf(t) == "" && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
+	shared := c.known == nil && r.checkOf(t) == "" && len(r.treeOf(t)) == 0 && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
 	if shared {
 		r.mu.Lock()
 		plain := r.plain[c.args[0]]

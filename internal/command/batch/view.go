@@ -33,6 +33,8 @@ type batchView struct {
 	mu   sync.Mutex
 	told int // failures that were said one by one
 	said map[string]bool
+
+	trees works
 }
 
 // toldFailures is how many failures are said as they happen: after that the table at the end has to do.
@@ -140,6 +142,9 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	v.say(batchLine{Progress: p, done: fmt.Sprintf("%d of %d done in %s", p.Done, p.Total, printable.Span(took)), unfinished: p.Total - p.Done - p.Failed - p.Skipped}.String())
 	if p.Failed > 0 {
 		v.table()
+	}
+	for _, line := range v.trees.lines() {
+		v.say(line)
 	}
 	code, why := v.stopped(sum)
 	switch {

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/command/ps"
 	"github.com/belay-run/belay/internal/command/run"
 	"github.com/belay-run/belay/internal/command/shim"
+	"github.com/belay-run/belay/internal/command/trees"
 	"github.com/belay-run/belay/internal/command/uninstallall"
 	"github.com/belay-run/belay/internal/stdio"
 )
@@ -53,6 +54,7 @@ var table = []row{
 	{name: "mcp", new: mcp.New},
 	{name: "hook", new: hook.New, quick: hook.Quick, trouble: hook.Trouble},
 	{name: "shim", new: shim.New},
+	{name: "trees", new: trees.New},
 	{name: "uninstall-all", new: uninstallall.New},
 }
 

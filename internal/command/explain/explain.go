@@ -25,6 +25,7 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/setup"
+	"github.com/belay-run/belay/internal/signame"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -100,7 +101,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	if o.signal != "" {
 		result.ExitCode = -1
-		if result.Signal, err = verdict.ParseSignal(o.signal); err != nil {
+		if result.Signal, err = signame.Parse(o.signal); err != nil {
 			return command.Usage(err, "")
 		}
 	}

@@ -54,6 +54,7 @@ func ClassMeanings() []ClassMeaning {
 		{verdict.Refused, "refused for reasons of policy or safety", final},
 		{verdict.Blocked, "exit code 0, but nothing was done", final},
 		{verdict.NotDone, "the command succeeded, but --check failed", "an agent's session continues with the check's output, up to --check-rounds times; exit code 1"},
+		{verdict.Conflict, "the work is done and committed, but --land could not bring it into its branch", "nothing of yours is touched, and the branch stays; exit code 1"},
 		{verdict.WrongModel, "another model than --require-model answered", "retried if the model was overloaded; never exit code 0"},
 		{verdict.Resources, "above --max-memory, or below --min-free-disk", "an agent's session continues once, a plain command is retried if you ask for it; then exit code 75"},
 		{verdict.Runaway, "above --max-agents or --max-repeats", "an agent's session continues once, and is told why; then exit code 75"},

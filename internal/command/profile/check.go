@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/setup"
+	"github.com/belay-run/belay/internal/signame"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -181,7 +182,7 @@ func showProfile(w io.Writer, name string, d *custom.Definition) error {
 	}
 	ladder := make([]string, 0, len(d.Stop))
 	for _, rung := range d.Stop {
-		name, _ := verdict.ParseSignal(strconv.Itoa(int(rung.Signal)))
+		name, _ := signame.Parse(strconv.Itoa(int(rung.Signal)))
 		ladder = append(ladder, name+" "+rung.Wait.String())
 	}
 	rows := [][]term.Piece{

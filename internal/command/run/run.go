@@ -135,6 +135,11 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 		runner.FallbackAfterWork = s.FallbackAfterWork
 	}
+	noTree, err := setup.Worktree(s, runner, s.Cwd)
+	if err != nil {
+		return refuse(std, given, s, err)
+	}
+	skipped = append(skipped, noTree...)
 	runner.Profile = recognized.Guard(runner.Profile)
 	call, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {

@@ -335,6 +335,11 @@ func (v *view) done(r *belaytype.Result, err error) {
 			v.say(next)
 		}
 	}
+	if r.Worktree != nil {
+		for _, line := range command.Worked(r.Worktree, r.ID) {
+			v.say(line)
+		}
+	}
 }
 
 // stoppedByLimit reports whether a run ended because a limit of Belay's was reached, of which the command knows nothing.

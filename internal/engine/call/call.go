@@ -31,8 +31,10 @@ type Call struct {
 	Begun    time.Time
 	Parent   string // the run that this one was started in; empty for none
 	Project  string // the directory that its work belongs to; empty where nothing is kept
-	Emit     func(belaytype.Event)
-	Line     func(attempt int, line agent.Line) // an agent has printed it
+	// CallerDir is where its caller is, once it works in a tree of its own: then the directory of the Command is in there, and only that changes meanwhile.
+	CallerDir string
+	Emit      func(belaytype.Event)
+	Line      func(attempt int, line agent.Line) // an agent has printed it
 
 	State  *state.State // nil if nothing is kept
 	Shared Shared       // nil if nothing is shared

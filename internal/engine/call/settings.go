@@ -41,6 +41,9 @@ type Settings struct {
 	// Check has the work checked before it counts.
 	Check Check
 
+	// Worktree has the command work in a tree of its own.
+	Worktree Worktree
+
 	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it for longer than may be
 	// waited. FallbackAfterWork lets them do so also after that agent has worked on it.
 	Fallbacks         []Fallback
@@ -281,6 +284,21 @@ func (c *Check) Most() int { return max(cmp.Or(c.Rounds, 3), 0) }
 
 // Limit is how long the line may take.
 func (c *Check) Limit() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
+
+// Worktree says that the command works in a git worktree of its own, which is kept in the State.
+type Worktree struct {
+	On bool
+	// Ref is what it begins from; empty means the commit that is checked out.
+	Ref string
+	// Dir is the directory that the tree is made in; empty means the State's.
+	Dir string
+	// Setup is a line for the user's shell, which runs once in a new tree.
+	Setup string
+	// Land brings the work into the branch that is checked out.
+	Land bool
+	// Key names the work of a task: it finds the tree of an earlier run of it again. Empty for a run of its own.
+	Key string
+}
 
 // Ceilings bound what an attempt takes of the machine, and what it does in vain. Above one of them it is ended as for a stall, and repeated once: an
 // agent continues its session, and is told why. Zero means no such bound.

@@ -1,4 +1,5 @@
-package verdict
+// Package signame knows signals by their names, as saved outcomes, settings and rules have them.
+package signame
 
 import (
 	"fmt"
@@ -17,9 +18,9 @@ var signals = [...]string{
 	"TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 }
 
-// ParseSignal returns the canonical name of a signal given as "KILL",
+// Parse returns the canonical name of a signal given as "KILL",
 // "sigkill" or, by Linux's numbers, "9": "SIGKILL".
-func ParseSignal(s string) (string, error) {
+func Parse(s string) (string, error) {
 	if n, err := strconv.Atoi(s); err == nil {
 		if n > 0 && n < len(signals) {
 			return "SIG" + signals[n], nil
@@ -43,9 +44,9 @@ func ParseSignal(s string) (string, error) {
 	return "", fmt.Errorf("unknown signal %q", s)
 }
 
-// SignalNumber is Linux's number of a signal given by its canonical name; 0 if it has none. A shell shows a death by
+// Number is Linux's number of a signal given by its canonical name; 0 if it has none. A shell shows a death by
 // signal n as exit code 128+n.
-func SignalNumber(name string) int {
+func Number(name string) int {
 	short, ok := strings.CutPrefix(name, "SIG")
 	if !ok || short == "" {
 		return 0
