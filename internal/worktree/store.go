@@ -144,6 +144,23 @@ func (s *Store) claim(id string) (*os.File, error) {
 	}
 }
 
+// await is claim that waits for one who only saves what is there.
+func (s *Store) await(id string) (f *os.File, err error) {
+	err = flock.Wait(func() (bool, error) {
+		f, err = s.claim(id)
+		if errors.Is(err, errBusy) {
+			return false, nil
+		}
+		return err == nil, err
+	}, func(waited time.Duration) error {
+		if waited > time.Minute {
+			return errBusy
+		}
+		return nil
+	})
+	return f, err
+}
+
 // Take takes a tree for this process alone. What is known of it is read again.
 func (t *Tree) Take() error {
 	f, err := t.store.claim(t.ID)
@@ -216,7 +233,7 @@ func (s *Store) Enter(o *Order, p Place) (t *Tree, again bool, err error) {
 	if err := safefile.MakeOwnDir(s.Dir); err != nil {
 		return nil, false, err
 	}
-	lock, err := s.claim(o.ID)
+	lock, err := s.await(o.ID)
 	if err != nil {
 		return nil, false, err
 	}
