@@ -39,10 +39,11 @@ var arrows = map[string][]string{
 	"boundary":                   {},
 	"boundary/gosdk":             {"boundary"},
 	"internal/hook":              {"boundary", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "internal/term", "verdict"},
-	"internal/agent":             {"internal/clientfile", "internal/price", "internal/printable", "internal/quota", "internal/redact", "internal/safefile", "internal/supervise", "retry", "verdict"},
+	"internal/agent/history":     {"internal/atomicfile", "internal/safefile", "verdict"},
+	"internal/agent":             {"internal/agent/history", "internal/clientfile", "internal/price", "internal/printable", "internal/quota", "internal/redact", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/price":             {},
 	"internal/quota":             {},
-	"internal/agent/agenttest":   {"internal/agent", "internal/outcome", "internal/quota", "internal/test/must", "verdict"},
+	"internal/agent/agenttest":   {"internal/agent", "internal/agent/history", "internal/outcome", "internal/quota", "internal/test/must", "verdict"},
 	"internal/agent/generic":     {"internal/signame", "verdict"},
 	"internal/state":             {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/look", "internal/price", "internal/profile", "internal/safefile", "internal/spool", "internal/supervise", "verdict"},
 	"internal/look":              {"internal/safefile"},
@@ -201,7 +202,7 @@ var arrows = map[string][]string{
 var commandArrows = map[string][]string{
 	"internal/command/belay": {"internal/command", "internal/config", "internal/label", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/state", "internal/stdio",
 		"internal/supervise", "internal/term", "internal/worktree"},
-	"cmd/belayd": {"internal/agent", "internal/agent/generic", "internal/alert/delivery", "internal/belayd", "internal/belayd/request", "internal/certificate", "internal/command/question", "internal/command/signals", "internal/command/table",
+	"cmd/belayd": {"internal/agent", "internal/agent/generic", "internal/agent/history", "internal/alert/delivery", "internal/belayd", "internal/belayd/request", "internal/certificate", "internal/command/question", "internal/command/signals", "internal/command/table",
 		"internal/config", "internal/doctor", "internal/fleet/files", "internal/fleet/jobs", "internal/fleet/logs", "internal/fleet/member", "internal/fleet/status", "internal/fleet/store", "internal/journal", "internal/label",
 		"internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/page", "internal/page/browser", "internal/page/view", "internal/printable", "internal/profile",
 		"internal/record", "internal/record/database", "internal/redact", "internal/rehearse", "internal/rehearse/certify", "internal/rehearse/demo", "internal/rehearse/rehearsal", "internal/rehearse/scenario", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise",
@@ -232,7 +233,7 @@ func linkedBy(all []pkg) map[string]string {
 
 // cliArrows are the arrows of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
-var cliArrows = []string{"internal/agent", "internal/clientfile", "internal/price", "internal/quota", "internal/safefile", "internal/supervise", "retry", "verdict"}
+var cliArrows = []string{"internal/agent", "internal/agent/history", "internal/clientfile", "internal/price", "internal/quota", "internal/safefile", "internal/supervise", "retry", "verdict"}
 
 func isCLI(name string) bool {
 	_, other := arrows[name]

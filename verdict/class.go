@@ -26,6 +26,7 @@ const (
 	NotFound        Class = "not_found"         // 404, unknown model
 	TooLarge        Class = "too_large"         // context or size limit
 	SessionNotFound Class = "session_not_found" // the id to resume is unknown or expired
+	SessionBroken   Class = "session_broken"    // the service rejects the history of the session
 	LimitReached    Class = "limit_reached"     // max turns, budget or output tokens
 	Refused         Class = "refused"           // refused for policy or safety
 	Blocked         Class = "blocked"           // exit 0, but nothing was done
@@ -44,7 +45,7 @@ const (
 var classes = [...]Class{
 	OK, RateLimit, UsageLimit, Overloaded, ServerError, Network, Timeout, Stalled,
 	BadOutput, SessionBusy, Auth, Billing, InvalidRequest, NotFound, TooLarge,
-	SessionNotFound, LimitReached, Refused, Blocked, NotDone, Conflict, WrongModel, Resources, Runaway, ToolMissing,
+	SessionNotFound, SessionBroken, LimitReached, Refused, Blocked, NotDone, Conflict, WrongModel, Resources, Runaway, ToolMissing,
 	Interrupted, Crash, BreakerOpen, Unknown,
 }
 

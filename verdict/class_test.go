@@ -31,6 +31,7 @@ func TestClass(t *testing.T) {
 		{"not_found", false, false, 0},
 		{"too_large", false, false, 0},
 		{"session_not_found", false, false, 0},
+		{"session_broken", false, false, 0},
 		{"limit_reached", false, false, 0},
 		{"refused", false, false, 0},
 		{"blocked", false, false, 0},

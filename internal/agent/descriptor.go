@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent/history"
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/redact"
@@ -44,6 +45,8 @@ type Descriptor struct {
 	// Recall reads what the CLI's own record of a session, below home, tells of an attempt that began at that time and was
 	// not followed to its end, and when it was last written; prices say what the model calls cost. Nil if the CLI keeps no record.
 	Recall func(home, session string, since time.Time, prices *price.Table) (account Account, last time.Time, ok bool)
+	// Records says how the CLI keeps its sessions, so that one that cannot go on can be mended; nil if that is not known.
+	Records *history.Format
 	// OwnLog is the file that scripts around this CLI expect a log of invocations in; empty if they expect none.
 	OwnLog string
 	// Variables are environment variables of the CLI's own tradition that stand for settings of Belay.

@@ -94,7 +94,7 @@ func statusOf(v verdict.Verdict, told int) int {
 func answers(class verdict.Class) bool {
 	switch class {
 	case verdict.RateLimit, verdict.UsageLimit, verdict.Overloaded, verdict.ServerError, verdict.Timeout, verdict.Auth, verdict.Billing,
-		verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.Refused:
+		verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.SessionBroken, verdict.Refused:
 		return true
 	}
 	return false

@@ -31,6 +31,7 @@ var classes = map[verdict.Class]words{
 	verdict.NotFound:        {"not found", "", ""},
 	verdict.TooLarge:        {"too large", "", "exceeded a size limit"},
 	verdict.SessionNotFound: {"session not found", "", "did not find its session"},
+	verdict.SessionBroken:   {"session broken", "", "cannot go on with its session, because the service rejects the history"},
 	verdict.LimitReached:    {"limit reached", "", "reached one of its limits"},
 	verdict.Refused:         {"refused", "", "refused the request"},
 	verdict.Blocked:         {"blocked", "", "did nothing"},

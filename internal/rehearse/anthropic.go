@@ -37,7 +37,7 @@ func (anthropic) read(r *http.Request, body []byte) call {
 	}
 	json.Unmarshal(body, &q)                                     // what is not understood is not there
 	_, session, _ := strings.Cut(q.Metadata.UserID, "_session_") // where claude 2.0 says it
-	c := call{model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("X-Claude-Code-Session-Id"), session)}
+	c := call{refusal: anthropicRefusal, model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("X-Claude-Code-Session-Id"), session)}
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}

@@ -36,7 +36,7 @@ func (openai) read(r *http.Request, body []byte) call {
 		} `json:"tools"`
 	}
 	json.Unmarshal(body, &q)
-	c := call{model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("Session-Id"), r.Header.Get("Session_id"))}
+	c := call{refusal: openaiRefusal, model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("Session-Id"), r.Header.Get("Session_id"))}
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}

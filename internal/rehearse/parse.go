@@ -25,11 +25,7 @@ const perSession = "per-session:"
 func Parse(text string) (*Script, error) {
 	s := &scanner{text: text}
 	script := &Script{}
-	s.blanks(true)
-	if rest := s.text[s.at:]; strings.HasPrefix(rest, perSession) {
-		s.at += len(perSession)
-		script.PerSession = true
-	}
+	s.modes(script)
 	for {
 		s.blanks(true)
 		if s.done() {
@@ -56,6 +52,21 @@ func Parse(text string) (*Script, error) {
 		return nil, s.errorAt(0, "the script is empty. To answer every request: 200")
 	}
 	return script, nil
+}
+
+// modes reads what stands before the first step.
+func (s *scanner) modes(script *Script) {
+	for {
+		s.blanks(true)
+		switch rest := s.text[s.at:]; {
+		case strings.HasPrefix(rest, perSession):
+			s.at, script.PerSession = s.at+len(perSession), true
+		case strings.HasPrefix(rest, strictly):
+			s.at, script.Strict = s.at+len(strictly), true
+		default:
+			return
+		}
+	}
 }
 
 // step reads one step with its repetition.

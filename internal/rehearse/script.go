@@ -15,6 +15,8 @@ type Script struct {
 	Steps []Step
 	// PerSession lets each session of an agent begin the script anew; else all requests share it.
 	PerSession bool
+	// Strict lets the services refuse a request whose history the real ones refuse: a call of a tool without its result, an image that is too large.
+	Strict bool
 }
 
 // Step is how one request is answered. The zero value is a good answer.

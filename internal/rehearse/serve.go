@@ -44,6 +44,14 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, rec, v.side(&c), &Step{})
 		return
 	}
+	if a.cursor.script.Strict && c.refusal != nil {
+		if step := c.refusal(body); step != nil { // which takes no step of the script
+			rec.Step = step.Source
+			a.log.add(rec)
+			a.play(w, r, rec, v, &c, step, 0)
+			return
+		}
+	}
 	step, n := a.take(rec)
 	if step.Before == Refuse { // it has come before the one that is answered last has ended, or the listener is closed
 		cut(w)

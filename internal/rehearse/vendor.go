@@ -52,6 +52,7 @@ type call struct {
 	tools        []string // the names of the tools that the model may call
 	api          *API
 	body         []byte
+	refusal      func(body []byte) *Step // why a strict service refuses its history; nil for one that looks at none
 }
 
 // reply is an answer, in pieces that are sent one after another.

@@ -25,6 +25,7 @@ var Descriptor = agent.Descriptor{
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,
 	Recall:         Recall,
+	Records:        &records,
 	OwnLog:         ownLog,
 	Variables: []agent.Variable{
 		{Name: "CLAUDE_MAX_RETRIES", Setting: "max-retries", Convert: retries},

@@ -33,14 +33,15 @@ var byAPIError = agent.Classes{
 	// network_edge_blocked is a 403 that no other try mends.
 	verdict.Auth: "network_edge_blocked org_disabled_credential stored_login_refused provider_credentials " +
 		"gateway_signin_required gateway_session_expired api_key_auth_disabled invalid_credential_header",
-	verdict.BadOutput:    "empty_completion malformed_tool_use_exhausted gateway_content_type",
-	verdict.LimitReached: "max_output_tokens",
-	verdict.TooLarge:     "autocompact_thrashing pdf_too_large",
-	verdict.Refused:      "dlp_request_denied safety_monitor_blocked",
-	verdict.Blocked:      "hook_denied",
-	verdict.Billing:      "model_requires_usage_credits long_context_credits_required consent_unanswered",
+	verdict.BadOutput:     "empty_completion malformed_tool_use_exhausted gateway_content_type",
+	verdict.LimitReached:  "max_output_tokens",
+	verdict.TooLarge:      "autocompact_thrashing pdf_too_large",
+	verdict.SessionBroken: "tool_history_mismatch media_removed",
+	verdict.Refused:       "dlp_request_denied safety_monitor_blocked",
+	verdict.Blocked:       "hook_denied",
+	verdict.Billing:       "model_requires_usage_credits long_context_credits_required consent_unanswered",
 	verdict.InvalidRequest: "tls_untrusted_ca claude_code_version_too_old effort_requires_thinking " +
-		"advisor_incompatible tool_history_mismatch pdf_password_protected media_removed no_allowed_fallback " +
+		"advisor_incompatible pdf_password_protected no_allowed_fallback " +
 		"model_substitution_disabled field_not_granted unattended_start_limit unattended_start_unconfirmed",
 }
 
@@ -111,6 +112,11 @@ var textRuleTable = []verdict.Rule{
 	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load [\w ]{0,20}credentials\b|^gateway refused the request|OAuth authentication is currently not allowed`},
 
 	// Too much at once.
+	// The history, as the service says it, or as claude puts that. What it says of an image it says of one that is in there.
+	{Name: "history-pair", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?(due to tool use concurrency issues|orphaned tool_result in conversation|duplicate tool_use ID in conversation)|tool_use.{0,4} ids (were found without|must be unique)|unexpected .{0,2}tool_use_id.{0,2} found in|tool_use must have a single result|tool use with id .* was found without a corresponding|tool_use\.id: String should match pattern`},
+	{Name: "history-thinking", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages\.\d+\..*(invalid .?signature.? in .?thinking|thinking.? blocks.* cannot be modified|expected .?thinking.? or .?redacted_thinking)`},
+	{Name: "history-empty", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages[.:].*(text content blocks must be non-empty|messages must have non-empty content)|^(API Error: 400 )?messages\.\d+\.content\.\d+: input tag `},
+	{Name: "history-image", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages\.\d+\..*\bimage\b|^(API Error: 400 )?could not process image|^(API Error: )?an image in the conversation (could not be processed|exceeds)`},
 	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit|input is too long for|maximum context length is [\d,]+ tokens`},
 	{Name: "media-too-large", Class: verdict.TooLarge, Match: `^(image was|PDF) too large|exceeds the dimension limit|image (exceeds|dimensions exceed) .*\bm(ax|any-image)|maximum of \d+ PDF pages`},
 

@@ -74,7 +74,7 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 }
 
 // refusals are what a 400 may be as well. What is worth another try is not said by one.
-var refusals = []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}
+var refusals = []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth, verdict.SessionBroken}
 
 // overWebSocket reports whether the message is about a WebSocket.
 func overWebSocket(message string) bool {

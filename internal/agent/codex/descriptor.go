@@ -22,6 +22,7 @@ var Descriptor = agent.Descriptor{
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,
 	Recall:         Recall,
+	Records:        &records,
 	HomeVar:        "CODEX_HOME", HomeDir: ".codex",
 	Install: []agent.Install{{Command: "npm install -g @openai/codex"}},
 	Login: agent.Login{Command: "codex login", Variables: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, File: "auth.json",

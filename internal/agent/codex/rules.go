@@ -64,6 +64,9 @@ var ruleTable = []verdict.Rule{
 	{Name: "no-session", Class: verdict.SessionNotFound, Match: `no rollout found for (thread|conversation) id|^no thread with id|^(error: )?session not found`},
 	{Name: "active-writer", Class: verdict.SessionBusy, Match: `already has an active writer`},
 
+	{Name: "history", Class: verdict.SessionBroken, Match: `no tool (output found for (function|custom tool|local shell) call|call found for (function|custom tool|local shell) call output)|^duplicate item found with id|^item '.*' of type '.*' was provided without its required|^the encrypted content .* could not be verified|^the image data you provided does not represent a valid image|^invalid value: '.*supported values are:.*'(message|function_call|reasoning)'`},
+	{Name: "record", Class: verdict.SessionBroken, Match: `thread/resume failed: .*(failed to read session metadata|failed to parse)`},
+
 	// What is wrong before anything is sent.
 	{Name: "trust", Class: verdict.InvalidRequest, Match: `^not inside a trusted directory`},
 	{Name: "config", Class: verdict.InvalidRequest, Match: `^error (loading (config|rules)|finding codex home)|^error parsing -c overrides|^(error: )?model provider .* not found|^(error: )?unknown (feature flag|configuration)`},
@@ -90,5 +93,6 @@ var ruleTable = []verdict.Rule{
 
 // codes are what the body of an answer calls an error, beyond what all services do. Codex shows the body of a 400 as it is.
 var codes = agent.Classes{
-	verdict.Refused: "cyber_policy misalignment_policy_violation bio_policy",
+	verdict.SessionBroken: "invalid_encrypted_content",
+	verdict.Refused:       "cyber_policy misalignment_policy_violation bio_policy",
 }

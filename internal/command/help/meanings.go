@@ -50,6 +50,7 @@ func ClassMeanings() []ClassMeaning {
 		{verdict.NotFound, "not found (404), or an unknown model", final},
 		{verdict.TooLarge, "the prompt or its context is too large", final},
 		{verdict.SessionNotFound, "the session to continue is gone", final},
+		{verdict.SessionBroken, "the service rejects the history of the session", "not retried; `belay sessions repair ID` repairs a copy"},
 		{verdict.LimitReached, "the limit on turns, cost or output was reached", final},
 		{verdict.Refused, "refused for reasons of policy or safety", final},
 		{verdict.Blocked, "exit code 0, but nothing was done", final},

@@ -312,7 +312,8 @@ func (v *view) done(r *belaytype.Result, err error) {
 		v.continueWith(r)
 	case v.ownWords && r.Attempts == 1 && r.ChildCode >= 0 && !r.Silent && !stoppedByLimit(r):
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) <= 1 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
-		// The command has said it itself, but it does not know that belay can begin a new session.
+		// The command has said it itself, but it does not know that belay can begin a new session, or repair one.
+		v.mendable(r)
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to start a new session if there is none: --resume-or-new " + v.settings.Resume)
 		}
@@ -331,7 +332,7 @@ func (v *view) done(r *belaytype.Result, err error) {
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
 			v.say("to log in: " + v.login)
 		}
-		if next != "" {
+		if !v.mendable(r) && next != "" {
 			v.say(next)
 		}
 	}
@@ -340,6 +341,15 @@ func (v *view) done(r *belaytype.Result, err error) {
 			v.say(line)
 		}
 	}
+}
+
+// mendable says what can be done about a session whose history the service rejects, and whether that was the case.
+func (v *view) mendable(r *belaytype.Result) bool {
+	if r.Verdict.Class != verdict.SessionBroken || r.Session == "" {
+		return false
+	}
+	v.say("the service rejects the history of this session. To repair a copy: belay sessions repair " + r.Session)
+	return true
 }
 
 // stoppedByLimit reports whether a run ended because a limit of Belay's was reached, of which the command knows nothing.
