@@ -19,7 +19,7 @@ func readAlerts(t *fields) alert.Config {
 	own := slices.DeleteFunc(t.keys(), func(key string) bool { return slices.Contains(t.asked, key) })
 	for _, name := range own {
 		if _, isTable := t.table[name].(map[string]any); !isTable {
-			t.fail(name, message.Error(message.UnknownKey("failures", "within", "forecast", "command", "webhook", "tables such as [alert.claude]")))
+			t.fail(name, message.Error(message.UnknownKey(name, "failures", "within", "forecast", "command", "webhook", "tables such as [alert.claude]")))
 		}
 		if near := message.Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
 			t.fail(name, checkProfile(name))

@@ -58,7 +58,7 @@ func (s *Settings) inForce(name string) *inForce {
 // measure is how much a setting allows, or how much it slows down: what a project may only lower, or only raise.
 func measure(name string, s *Settings) float64 {
 	n := math.NaN() // neither lower nor higher than anything
-	switch t := Find(name); at := t.value.(type) {
+	switch t := Find(name); at := t.reader().(type) {
 	case *number:
 		n = float64(*at.at(s))
 	case duration:

@@ -19,7 +19,8 @@ import (
 var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "event", "status", "rule",
 	"stop", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
 
-// definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error.
+// definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
+// that is good for nothing but to know the command.
 func definition(name string, table map[string]any) (d *custom.Definition, key string, err error) {
 	if !isProfileName(name) {
 		return nil, "", message.Error(fmt.Sprintf("%q is not a name for a profile. Use lower-case letters, digits, - and _, beginning with a letter", name))
@@ -72,11 +73,13 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	for _, row := range t.rows("event") {
 		d.Events = append(d.Events, ownEvent(row))
 	}
-	if t.wrong == nil {
-		t.wrong = missing(d, t)
+	if len(t.wrong) == 0 {
+		if w := missing(d, t); w != nil {
+			t.wrong = append(t.wrong, *w)
+		}
 	}
-	if t.wrong != nil {
-		return nil, t.wrong.key, t.wrong.err
+	if len(t.wrong) > 0 { // the command is known at least
+		return &custom.Definition{Name: name, Commands: d.Commands, Headless: custom.Headless{Always: true}}, t.wrong[0].key, t.wrong[0].err
 	}
 	return d, "", nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
-// fields reads the values of a table one by one. The first that is wrong is kept; what is read after it does not count.
+// fields reads the values of a table one by one, and keeps what is wrong with them.
 type fields struct {
 	table map[string]any
 	under *fields // the table that this one stands in; nil for the outermost
 	name  string  // its name there
 	asked []string
-	wrong *wrongField
+	wrong []wrongField
 }
 
 // wrongField is a key and what is wrong with its value.
@@ -32,8 +32,8 @@ type wrongField struct {
 func (t *fields) fail(key string, err error) {
 	if t.under != nil {
 		t.under.fail(strings.TrimSuffix(t.name+"."+key, "."), err)
-	} else if t.wrong == nil {
-		t.wrong = &wrongField{key, err}
+	} else if !slices.ContainsFunc(t.wrong, func(w wrongField) bool { return w.key == key }) {
+		t.wrong = append(t.wrong, wrongField{key, err})
 	}
 }
 
@@ -50,7 +50,7 @@ func (t *fields) get(key string) any {
 func (t *fields) close() {
 	for _, key := range t.keys() {
 		if !slices.Contains(t.asked, key) {
-			t.fail(key, message.Error(message.UnknownKey(t.asked...)))
+			t.fail(key, message.Error(message.UnknownKey(key, t.asked...)))
 		}
 	}
 }

@@ -27,12 +27,13 @@ const maxUserFile = 1 << 20
 type file struct {
 	path      string
 	project   bool
+	doc       map[string]any              // all that it says
 	values    map[string]named            // setting → value, for all profiles
 	profile   map[string]map[string]named // the same for one profile
 	run       map[string]map[string]named // the same for runs of one name
 	rules     []Rule
 	alerts    alert.Config
-	ignored   []Ignored // of a project's file, or that the user's cannot be reached
+	ignored   []Ignored // of a project's file, a mistake in the user's, or that it cannot be reached
 	prices    map[string]price.Price
 	budgets   map[string]Budget
 	own       []*ownProfile       // that it declares
@@ -69,22 +70,22 @@ func readUser() (*file, error) {
 	return parseFile(path, data, false)
 }
 
-// parseFile checks every key and every value: a mistyped one must not be ignored silently. In the user's file a mistake is an
-// error, so that the user mends it. In a project's file, which others may have written, it is ignored, and that is noted.
+// parseFile checks every key and every value: a mistyped one must not be ignored silently. In the user's file a mistake in what protects is an
+// error, so that the user mends it. Any other, and one in a project's file, which others may have written, is ignored, and that is noted.
 func parseFile(path string, data []byte, project bool) (*file, error) {
 	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}, run: map[string]map[string]named{}}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // some editors begin every file with it
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
-		return f, f.mistake("", notTOML(path, data, err))
+		return f, f.notTOML(notTOML(path, data, err), data)
 	}
+	f.doc = doc
 	lines := lineNumbers(data)
 	wrong := func(key string, format string, args ...any) error {
 		return f.mistake(key, &Mistake{Path: path, Line: lineOf(lines, key), Err: fmt.Errorf(format, args...)})
 	}
-	var err error
 	if tables, ok := doc["profile"].(map[string]any); ok { // before all that may name one
-		if f.own, err = declareProfiles(path, project, tables, lines, wrong); err != nil {
+		if err := f.declareProfiles(tables, lines); err != nil {
 			return nil, err
 		}
 	} else if !project {
@@ -112,7 +113,7 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			}
 			t.read(of)
 		}
-		if m := of.wrong; m != nil {
+		for _, m := range of.wrong {
 			if err := wrong(strings.TrimSuffix(t.name+"."+m.key, "."), "%w", m.err); err != nil {
 				return nil, err
 			}
@@ -154,17 +155,36 @@ func (f *file) tables() []table {
 	}
 }
 
-// mistake returns what is wrong with a key of the user's file; of a project's it notes that the key is ignored, or the whole
-// file if the key is empty.
+// mistake returns what is wrong with a key of the user's file that protects; of any other it notes that the key is ignored.
 func (f *file) mistake(key string, m *Mistake) error {
 	if f.project {
-		f.ignored = append(f.ignored, Ignored{Path: f.path, Line: m.Line, Key: key, Why: m.Err.Error()})
-		return nil
+		return f.ignore(key, m)
 	}
-	if key != "" {
-		m.Err = fmt.Errorf("%s: %w", key, m.Err)
+	by := f.guardedBy(key)
+	if by == "" {
+		return f.ignore(key, m)
 	}
+	m.Err = message.Error(message.Unguarded(fmt.Sprintf("%s: %v", key, m.Err), by), m.Err)
 	return m
+}
+
+// notTOML is the same for a file of which nothing can be understood.
+func (f *file) notTOML(m *Mistake, data []byte) error {
+	by := ""
+	if !f.project {
+		by = guardIn(data)
+	}
+	if by == "" {
+		return f.ignore("", m)
+	}
+	m.Err = message.Error(message.Unguarded(m.Err.Error(), by), m.Err)
+	return m
+}
+
+// ignore notes that a key is ignored, or the whole file if the key is empty.
+func (f *file) ignore(key string, m *Mistake) error {
+	f.ignored = append(f.ignored, Ignored{Path: f.path, Line: m.Line, Key: key, Why: m.Err.Error(), Own: !f.project})
+	return nil
 }
 
 // isTable reports whether a key at the top of a file is no setting. A budget may be either: the one that all runs join, or the

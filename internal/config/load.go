@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
@@ -135,13 +136,16 @@ func Prices() (*price.Table, error) {
 
 // check compiles the patterns of a profile that the file declares. The error is a [*Mistake].
 func (f *file) check(o *ownProfile) error {
+	if o.wrong != nil {
+		return o.wrong
+	}
 	err := o.Check()
 	if err == nil {
 		return nil
 	}
 	wrong, _ := errors.AsType[*custom.KeyError](err)
 	key := "profile." + o.Name + "." + wrong.Key
-	return f.mistake(key, &Mistake{Path: f.path, Line: lineOf(o.lines, key), Err: wrong.Err})
+	return &Mistake{Path: f.path, Line: lineOf(o.lines, key), Err: message.Error(fmt.Sprintf("%s: %v", key, wrong.Err), wrong.Err)}
 }
 
 // checkOwn compiles the patterns of one of the declared profiles, or, without a name, of all. The error is a [*Mistake].

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -81,12 +82,13 @@ func (u Unread) String() string {
 	return fmt.Sprintf("%s is not a setting%s", u.Var, message.DidYouMean(u.Instead))
 }
 
-// Ignored is something in a project's file that has no effect, and why; or the user's file, if it cannot be reached.
+// Ignored is something in a file that has no effect, and why; or the user's file, if it cannot be reached.
 type Ignored struct {
 	Path string
 	Line int    // 0 if it has none of its own
 	Key  string // empty for the whole file
 	Why  string
+	Own  bool // it is a mistake in the user's own file
 }
 
 func (i Ignored) String() string {
@@ -126,14 +128,28 @@ func printable(text string, most int) string {
 	}, text)
 }
 
-// Warning says in one line what of the files has no effect; empty if all of it has.
-func (w *withoutEffect) Warning() string {
-	switch n := len(w.Ignored); n {
+// Warning says in one line what of the files has no effect; empty if all of it has. tell says whether mistakes in the user's own file are to be told, which it
+// is given as text.
+func (w *withoutEffect) Warning(tell func(mistakes string) bool) string {
+	list, own := slices.Clone(w.Ignored), ""
+	for _, i := range list {
+		if i.Own {
+			own += i.String() + "\n"
+		}
+	}
+	if own != "" && !tell(own) {
+		list = slices.DeleteFunc(list, func(i Ignored) bool { return i.Own })
+	}
+	see := "belay config show"
+	if own != "" {
+		see = "belay config check"
+	}
+	switch n := len(list); n {
 	case 0:
 		return ""
 	case 1:
-		return w.Ignored[0].String()
+		return list[0].String()
 	default:
-		return fmt.Sprintf("%s (and %d more: belay config show)", w.Ignored[0].String(), n-1)
+		return fmt.Sprintf("%s (and %d more: %s)", list[0].String(), n-1, see)
 	}
 }

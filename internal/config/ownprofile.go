@@ -17,11 +17,12 @@ import (
 type ownProfile struct {
 	*custom.Definition
 	lines map[string]int // of the file
+	wrong *Mistake       // why its runs are refused; nil if nothing is wrong
 }
 
 // declareProfiles makes the CLIs known that the file declares, and takes what it says of them out of their tables: what is left are
-// settings, as in those of other profiles. A project's file declares none.
-func declareProfiles(path string, project bool, tables map[string]any, lines map[string]int, wrong func(key, format string, args ...any) error) (own []*ownProfile, _ error) {
+// settings, as in those of other profiles. A mistake in what it says of one concerns the runs of that CLI alone. A project's file declares none.
+func (f *file) declareProfiles(tables map[string]any, lines map[string]int) error {
 	var list []*agent.Descriptor
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		table, ok := tables[name].(map[string]any)
@@ -29,33 +30,46 @@ func declareProfiles(path string, project bool, tables map[string]any, lines map
 			continue
 		}
 		key := "profile." + name
-		if project {
-			if err := wrong(key, "%s", message.ProjectMayNot("profiles")); err != nil {
-				return nil, err
-			}
+		if f.project {
+			f.ignore(key, &Mistake{Line: lineOf(lines, key), Err: message.Error(message.ProjectMayNot("profiles"))})
 			delete(tables, name)
 			continue
 		}
-		if profile.IsBuiltIn(name) {
-			return nil, wrong(key, "%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name)
-		}
 		d, below, err := definition(name, table)
-		if err == nil {
-			below, err = commandTaken(d, list)
+		builtIn := profile.IsBuiltIn(name)
+		if builtIn {
+			below, err = "", message.Error(fmt.Sprintf("%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name))
+		} else if d != nil {
+			if by, taken := commandTaken(d, list); taken != nil {
+				d, below, err = nil, by, taken
+			}
 		}
+		o := &ownProfile{Definition: d, lines: lines}
 		if err != nil {
-			return nil, wrong(strings.TrimSuffix(key+"."+below, "."), "%w", err)
+			at := strings.TrimSuffix(key+"."+below, ".")
+			m := &Mistake{Path: f.path, Line: lineOf(lines, at), Err: err}
+			if builtIn || d == nil || len(d.Commands) == 0 { // it has no runs
+				if err := f.mistake(at, m); err != nil {
+					return err
+				}
+				if !builtIn {
+					delete(tables, name)
+				}
+				continue
+			}
+			f.ignore(at, m)
+			o.wrong = &Mistake{Path: m.Path, Line: m.Line, Err: message.Error(fmt.Sprintf("%s: %v", at, err), err)}
 		}
 		if d.Outcomes != "" && !filepath.IsAbs(d.Outcomes) {
-			d.Outcomes = filepath.Join(filepath.Dir(path), d.Outcomes)
+			d.Outcomes = filepath.Join(filepath.Dir(f.path), d.Outcomes)
 		}
-		own = append(own, &ownProfile{d, lines})
+		f.own = append(f.own, o)
 		list = append(list, d.Descriptor())
 	}
-	if !project {
+	if !f.project {
 		profile.Declare(list)
 	}
-	return own, nil
+	return nil
 }
 
 // declares reports whether a table says what a CLI is, and does not only set something for one. Of a built-in CLI any such key is a

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -167,7 +166,8 @@ func (s *Settings) exclude() error {
 		case near > 0:
 			pair.off[1]()
 		case nearness(from[0]) == 0:
-			return fmt.Errorf("%s: %s", from[0], message.NotTogether(Find(pair.a).Key(), Find(pair.b).Key()))
+			pair.off[1]()
+			s.ignore(Ignored{Path: UserFile(), Key: Find(pair.b).Key(), Why: message.NotTogether(Find(pair.a).Key(), Find(pair.b).Key()), Own: true})
 		default:
 			return message.Error(message.NotTogether(from[0], from[1]))
 		}

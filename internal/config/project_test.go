@@ -104,7 +104,9 @@ func TestProject_OnlyBounds(t *testing.T) {
 			return s.Alerts.Command == nil && p.Timeout == 3*time.Second
 		}, ignored: "alert is ignored: a project's file may not set alerts"},
 		"of one call": {project: "prompt = \"x\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return s.Prompt == "" }, ignored: "prompt is ignored: applies to a single call only"},
-		"escapes":     {project: "\"\\u001b[2J\\u009b\" = 1", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return !strings.ContainsAny(s.Warning(), "\x1b\u009b") }, ignored: ": \ufffd[2J\ufffd is ignored: unknown key"},
+		"escapes": {project: "\"\\u001b[2J\\u009b\" = 1", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool {
+			return !strings.ContainsAny(s.Warning(always), "\x1b\u009b")
+		}, ignored: ": \ufffd[2J\ufffd is ignored: unknown key"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +115,7 @@ func TestProject_OnlyBounds(t *testing.T) {
 			if !tt.holds(p, s) {
 				t.Errorf("%+v, %+v", p, s)
 			}
-			warning := s.Warning()
+			warning := s.Warning(always)
 			if (warning == "") != (tt.ignored == "") || !strings.Contains(warning, tt.ignored) || strings.Contains(warning, "\n") {
 				t.Errorf("ignored: %q, want %q", warning, tt.ignored)
 			}
@@ -163,9 +165,11 @@ func TestProject_Place(t *testing.T) {
 		path := filepath.Join(top, tt.file, config.ProjectFile)
 		must.OK(t, os.WriteFile(path, []byte("timeout = 7"), 0o600))
 		p, s := policyOf(t, config.Given{"cwd": filepath.Join(top, tt.from)}, "generic")
-		if (p.Timeout == 7*time.Second) != (tt.warning == "") || !strings.Contains(s.Warning(), tt.warning) || tt.warning == "" && s.Warning() != "" {
-			t.Errorf("%s from %s: timeout %v, %q", tt.file, tt.from, p.Timeout, s.Warning())
+		if (p.Timeout == 7*time.Second) != (tt.warning == "") || !strings.Contains(s.Warning(always), tt.warning) || tt.warning == "" && s.Warning(always) != "" {
+			t.Errorf("%s from %s: timeout %v, %q", tt.file, tt.from, p.Timeout, s.Warning(always))
 		}
 		os.Remove(path)
 	}
 }
+
+func always(string) bool { return true }

@@ -20,7 +20,7 @@ func TestLoad_HomeOfAnotherUser(t *testing.T) {
 	t.Setenv("HOME", "/dev/null")
 	for name, place := range map[string]string{"NoDirectory": "/dev/null", "FromHome": ""} {
 		t.Setenv("XDG_CONFIG_HOME", place)
-		if s, _, err := config.Load(nil, "generic"); err != nil || s.Warning() != "" {
+		if s, _, err := config.Load(nil, "generic"); err != nil || s.Warning(always) != "" {
 			t.Errorf("%s: %v, %v", name, err, s)
 		}
 	}
@@ -39,7 +39,7 @@ func TestLoad_HomeOfAnotherUser(t *testing.T) {
 	}
 	s, _, err := config.Load(nil, "generic")
 	must.OK(t, err)
-	if w := s.Warning(); s.MaxRetries != 0 || !strings.HasSuffix(w, "config.toml is ignored: it cannot be reached: permission denied") {
+	if w := s.Warning(always); s.MaxRetries != 0 || !strings.HasSuffix(w, "config.toml is ignored: it cannot be reached: permission denied") {
 		t.Errorf("%d retries, %q", s.MaxRetries, w)
 	}
 }

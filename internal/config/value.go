@@ -20,6 +20,10 @@ type reader interface {
 	read(s *Settings, text string) error
 }
 
+// guard is the reader of a setting that protects: a limit, a ceiling, a check, or what must not be kept. A mistake in the user's file that concerns one is an error;
+// any other has no effect.
+type guard struct{ reader }
+
 // by is a reader of one setting's own.
 type by func(*Settings, string) error
 

@@ -28,7 +28,12 @@ func checkConfig() []Finding {
 			list = append(list, One("settings", Note, "unset "+u.Var, u.String())...)
 		}
 	}
-	if warning := settings.Warning(); warning != "" {
+	for _, i := range settings.Ignored {
+		if i.Own {
+			list = append(list, One("settings", Wrong, settingFix(&config.Mistake{Path: i.Path, Line: i.Line}), i.String())...)
+		}
+	}
+	if warning := settings.Warning(func(string) bool { return false }); warning != "" {
 		list = append(list, One("settings", Note, "belay config show", warning)...)
 	}
 	return append(settingsFiles(), list...)

@@ -3,7 +3,17 @@ package message
 import "fmt"
 
 // UnknownKey says that a key is unknown. keys are those that there are.
-func UnknownKey(keys ...string) string { return Sentences("unknown key", "the keys are "+And(keys)) }
+func UnknownKey(key string, keys ...string) string {
+	if near := Nearest(key, keys); near != "" {
+		return "unknown key" + DidYouMean(near)
+	}
+	return Sentences("unknown key", "the keys are "+And(keys))
+}
+
+// Unguarded says that nothing runs because of a mistake in what protects.
+func Unguarded(mistake, by string) string {
+	return Sentences(mistake, "nothing runs until this is corrected, because "+by+" protects")
+}
 
 // OtherName says that a setting is given under two of its names. as is the other one, if that is not key itself.
 func OtherName(key, as string, line int) string {

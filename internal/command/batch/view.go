@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -42,7 +43,7 @@ const toldFailures = 20
 
 // begin says what is continued.
 func (v *batchView) begin() {
-	if warning := v.settings.Warning(); warning != "" {
+	if warning := v.settings.Warning(func(text string) bool { return !v.settings.Quiet && state.Tell(text) }); warning != "" {
 		v.say(warning)
 	}
 	counts, l := v.batch.Plan.Count(), v.batch.Ledger

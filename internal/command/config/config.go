@@ -23,7 +23,9 @@ var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "config COMMAND", DisableFlagsInUseLine: true, Short: "Show the settings and where they come from",
 		Example: `Show each setting that has a value, and where it comes from:
-  belay config show`,
+  belay config show
+Find mistakes in your settings:
+  belay config check`,
 		Long: `Most flags of belay run are settings, which can be given in up to four places. The first one that has it wins:
 
   1. a flag                      --max-retries 3
@@ -63,8 +65,34 @@ to commands of that CLI, including its preset. What a project's .belay.toml may 
 	}
 	command.AddText(show.Flags(), &profile, "profile", "NAME", "show what applies to commands of this profile")
 	show.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(show)
+	cmd.AddCommand(show, newCheck())
 	return cmd
+}
+
+// newCheck is belay config check.
+func newCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Find mistakes in the settings",
+		Example: `Check the files and the variables, as before a night's work:
+  belay config check`,
+		Long: `Prints each mistake in your config.toml, in the project's .belay.toml and in the environment, one in a line, and exits with 1 if there is one.
+
+A mistake in your file has no effect on runs, but for a warning once a day. One that concerns a setting that protects, such as a limit, a budget or a check, stops
+them, and so does a key that was probably meant to be one.`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := config.Mistakes(".")
+			for _, mistake := range list {
+				term.Line(cmd.OutOrStdout(), mistake)
+			}
+			if len(list) > 0 {
+				return command.Exit(1)
+			}
+			term.Line(cmd.OutOrStdout(), "no mistakes found")
+			return nil
+		},
+	}
 }
 
 // gateHold is how long the gate of commands of that profile holds, which no setting changes; none if they have no gate.

@@ -64,7 +64,7 @@ class = "network"
 // A file that cannot be understood stops everything that depends on it, with its place.
 func TestConfig_Damaged(t *testing.T) {
 	commandtest.Place(t)
-	commandtest.Write(t, commandtest.Home(".config", "belay", "config.toml"), "max_retries = \"many\"\n", 0o600)
+	commandtest.Write(t, commandtest.Home(".config", "belay", "config.toml"), "timeout = \"many\"\n", 0o600)
 	for _, args := range [][]string{{"config", "show"}, {"run", "--", "true"}, {"explain", "--exit-code", "1"}} {
 		commandtest.Belay(t, args...).Ends(2).Prints().Says("config.toml", "many")
 	}

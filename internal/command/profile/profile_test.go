@@ -54,12 +54,13 @@ func TestProfile_Own(t *testing.T) {
 	commandtest.Belay(t, "profile", "check", "toy").Ends(2).Prints().Says("toy.jsonl: line 1: ")
 }
 
-// A mistake in a profile stops what would use it, with its place; a wrong pattern nothing else.
+// A mistake in a profile stops what would use it, with its place, and nothing else.
 func TestProfile_Mistake(t *testing.T) {
 	commandtest.Place(t)
 	config := commandtest.Home(".config", "belay", "config.toml")
 	commandtest.Write(t, config, strings.Replace(ownProfile, "words", "word", 1), 0o600)
-	for _, args := range [][]string{{"run", "--", "true"}, {"run", "--", "toy", "hi"}, {"profile", "list"}, {"profile", "check", "toy"}, {"config", "show"}} {
+	commandtest.Belay(t, "run", "--", "true").Ends(0).Says("config.toml:5: profile.toy.headless.word is ignored: unknown key; did you mean words?")
+	for _, args := range [][]string{{"run", "--", "toy", "hi"}, {"profile", "check", "toy"}, {"config", "show"}} {
 		commandtest.Belay(t, args...).Ends(2).Prints().Says("config.toml:5: profile.toy.headless.word: unknown key")
 	}
 	commandtest.Write(t, config, strings.Replace(ownProfile, "slow down", "(", 1), 0o600)

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/setup"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -172,7 +173,7 @@ func Run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	view.watch(runner, call)
 	instead.attach(runner, call, view)
 	view.unread()
-	if warning := s.Warning(); warning != "" {
+	if warning := s.Warning(func(text string) bool { return !s.Quiet && state.Tell(text) }); warning != "" {
 		view.say(warning)
 	}
 	if s.Verbose {
