@@ -16,7 +16,7 @@ type notFound string
 func (name notFound) Error() string {
 	text := string(name) + ": command not found"
 	if dir := name.elsewhere(); dir != "" {
-		text += ". It is in " + dir + ", which is not on the PATH; to add it: export PATH=\"" + dir + ":$PATH\""
+		text += ". To put its directory on the PATH: export PATH=\"" + dir + ":$PATH\""
 	}
 	return text
 }
