@@ -167,7 +167,7 @@ func (g *ground) setUp(cand *candidate) error {
 	g.move(cand)
 	c, line := cand.call, g.settings.Setup
 	if line == "" {
-		return g.tree.Ready()
+		return g.tree.Ready(false)
 	}
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
 	said := verdict.NewCapture(0, maxFeedback)
@@ -184,7 +184,7 @@ func (g *ground) setUp(cand *candidate) error {
 		text := strings.TrimSpace(verdict.LastLines(string(slices.Concat(ended.Head, ended.Tail)), 1, 200))
 		return fmt.Errorf("the setup of its tree failed with exit code %d: %s", e.exit.ShellCode(), cmp.Or(text, "it has printed nothing"))
 	}
-	return g.tree.Ready()
+	return g.tree.Ready(true)
 }
 
 // move lets a candidate work in the tree, where it would have worked in the caller's.

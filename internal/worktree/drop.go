@@ -66,13 +66,24 @@ func (t *Tree) Reopen() error {
 	state := t.State
 	err := t.add()
 	if err == nil {
-		err = t.Ready()
+		err = t.Ready(false)
 	}
 	return errors.Join(err, t.save(state))
 }
 
 // Drop removes the tree with all that is in it, its branch, and what was saved of it. The caller has taken it.
 func (t *Tree) Drop() error {
+	if err := t.discard(); err != nil {
+		return err
+	}
+	err := os.Remove(t.store.recordPath(t.ID))
+	os.Remove(filepath.Join(t.store.Dir, t.ID+".lock"))
+	t.Release()
+	return err
+}
+
+// discard removes all of a tree but what is known of it.
+func (t *Tree) discard() error {
 	err := t.remove()
 	refs := t.Saved
 	if t.Branch != "" {
@@ -84,19 +95,8 @@ func (t *Tree) Drop() error {
 		}
 	}
 	if _, gone := os.Stat(t.Common); errors.Is(gone, fs.ErrNotExist) {
-		err = nil // with the repository
+		return nil // with the repository
 	}
-	if err != nil {
-		return err
-	}
-	return t.forget()
-}
-
-// forget removes what is known of the tree.
-func (t *Tree) forget() error {
-	err := os.Remove(t.store.recordPath(t.ID))
-	os.Remove(filepath.Join(t.store.Dir, t.ID+".lock"))
-	t.Release()
 	return err
 }
 
@@ -125,6 +125,11 @@ func (t *Tree) remove() error {
 func (t *Tree) Prune() (kept string, err error) {
 	switch t.State {
 	case Done, Failed, Conflict, Landed:
+	case Making:
+		if len(t.Saved) == 0 {
+			return "", t.Drop()
+		}
+		fallthrough
 	default:
 		return "it is " + string(t.State), nil
 	}

@@ -49,11 +49,16 @@ func (t *Tree) Commit(text string, state State) (nested []string, err error) {
 		}
 	}
 	if s.tip != "" && !t.ancestor(s.tip, commit) { // the agent has left the branch, or written it anew
-		ref := t.savedRef("branch")
-		if err = t.repo().try("update-ref", ref, s.tip); err != nil {
+		if err = t.hold("branch", s.tip); err != nil {
 			return s.nested, err
 		}
-		t.Saved = append(t.Saved, ref)
+	}
+	staged, err := t.staged(&s)
+	if err == nil && staged != "" {
+		err = t.hold("staged", staged)
+	}
+	if err != nil {
+		return s.nested, err
 	}
 	t.abandon()
 	err = t.repo().try("update-ref", "-m", "belay: "+string(state), t.ref(), commit)
@@ -243,10 +248,8 @@ func (t *Tree) restore() error {
 
 // replace puts the branch to what was made of its tip, which is kept, on another base.
 func (t *Tree) replace(tip, next, base string) error {
-	ref := t.savedRef("before-landing")
-	err := t.repo().try("update-ref", ref, tip)
+	err := t.hold("before-landing", tip)
 	if err == nil {
-		t.Saved = append(t.Saved, ref)
 		err = t.repo().try("update-ref", "-m", "belay: landing", t.ref(), next, tip)
 	}
 	if err == nil {

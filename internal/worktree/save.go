@@ -18,6 +18,7 @@ import (
 // snapshot is what a tree has of what git does not ignore.
 type snapshot struct {
 	tree   string // as git names it
+	staged string // likewise, what was staged; empty for an index with conflicts, whose files are in the tree
 	head   string // the commit that is checked out; empty if there is none
 	tip    string // that of the branch
 	index  string // the file of the index of the snapshot
@@ -34,6 +35,7 @@ func (t *Tree) take() (s snapshot, err error) {
 		return s, err
 	}
 	g := t.git().with("GIT_INDEX_FILE=" + s.index)
+	s.staged, _ = g.call("write-tree")
 	untracked, err := g.names("ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return s, err
@@ -94,15 +96,18 @@ func (t *Tree) ancestor(of, commit string) bool {
 	return t.repo().is("merge-base", "--is-ancestor", of, commit)
 }
 
-// Ready says that the tree is as a run is to find it.
-func (t *Tree) Ready() error {
-	s, err := t.take()
-	if err != nil {
-		return err
-	}
-	t.Made = s.tree
-	if t.Ignored, err = t.ignored(); err != nil {
-		return err
+// Ready says that the tree is as a run is to find it. changed says that it is not as git has made it.
+func (t *Tree) Ready(changed bool) error {
+	t.Made, t.Ignored = t.treeOf(t.Base), ""
+	if changed {
+		s, err := t.take()
+		if err != nil {
+			return err
+		}
+		t.Made = s.tree
+		if t.Ignored, err = t.ignored(); err != nil {
+			return err
+		}
 	}
 	return t.save(Working)
 }
@@ -171,13 +176,12 @@ func (t *Tree) keep(s *snapshot, label string) error {
 	if s.tip != "" && s.tip != s.head && (s.head == "" || !t.ancestor(s.tip, s.head)) {
 		parents = append(parents, s.tip)
 	}
-	staged, err := t.git().call("write-tree") // it fails for an index with conflicts, whose files are in the tree
-	if err == nil && staged != s.tree && staged != t.treeOf(s.head) && staged != t.Made {
-		commit, err := t.commit(staged, "what was staged", parents[:min(len(parents), 1)]...)
-		if err != nil {
-			return err
-		}
-		parents = append(parents, commit)
+	staged, err := t.staged(s)
+	if err != nil {
+		return err
+	}
+	if staged != "" {
+		parents = append(parents, staged)
 	}
 	if len(parents) == 1 && (s.tree == t.treeOf(s.head) && s.head == t.Base || s.head == t.Base && s.tree == t.Made) {
 		return nil
@@ -191,21 +195,28 @@ func (t *Tree) keep(s *snapshot, label string) error {
 	if err != nil {
 		return err
 	}
-	ref := t.savedRef(label)
-	if err := t.repo().try("update-ref", ref, commit, t.none()); err != nil {
-		return err
-	}
-	t.Saved = append(t.Saved, ref)
-	return t.save(t.State)
+	return t.hold(label, commit)
 }
 
-// savedRef is a ref for a label that is not there yet.
-func (t *Tree) savedRef(label string) string {
+// staged is a commit of what is staged and in no file any more; empty if there is nothing of the kind.
+func (t *Tree) staged(s *snapshot) (string, error) {
+	if s.staged == "" || s.staged == s.tree || s.staged == t.treeOf(s.head) || s.staged == t.Made {
+		return "", nil
+	}
+	return t.commit(s.staged, "what was staged")
+}
+
+// hold keeps a commit by a ref of the run's. That is on record first: whatever happens in between, the ref is found when the tree is dropped.
+func (t *Tree) hold(label, commit string) error {
 	ref := "refs/belay/" + t.Run + "/" + label
 	for n := 2; slices.Contains(t.Saved, ref); n++ {
 		ref = fmt.Sprintf("refs/belay/%s/%s-%d", t.Run, label, n)
 	}
-	return ref
+	t.Saved = append(t.Saved, ref)
+	if err := t.save(t.State); err != nil {
+		return err
+	}
+	return t.repo().try("update-ref", ref, commit)
 }
 
 // treeOf is the git tree of a commit; empty if there is none.
@@ -296,11 +307,9 @@ func (t *Tree) detach(label string) error {
 		}
 	}
 	if tip, err := t.repo().call("rev-parse", "--verify", "--quiet", t.ref()); err == nil && tip != t.Base {
-		ref := t.savedRef(label + "-branch")
-		if err := t.repo().try("update-ref", ref, tip); err != nil {
+		if err := t.hold(label+"-branch", tip); err != nil {
 			return err
 		}
-		t.Saved = append(t.Saved, ref)
 	}
 	return t.leave(label, "", Kept)
 }

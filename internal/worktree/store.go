@@ -243,7 +243,12 @@ func (s *Store) Enter(o *Order, p Place) (t *Tree, again bool, err error) {
 			t.Run, t.Name = o.Run, o.Name
 			return t, true, t.save(t.State)
 		}
-		if err := t.leave("before", t.Branch, t.State); err != nil {
+		if t.State == Making && len(t.Saved) == 0 { // nothing has worked in it
+			err = t.discard()
+		} else {
+			err = t.leave("before", t.Branch, t.State)
+		}
+		if err != nil {
 			lock.Close()
 			return nil, false, err
 		}

@@ -72,7 +72,7 @@ func (o *operation) do(s *Store) error {
 			return nil
 		}
 		os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
-		return t.Ready()
+		return t.Ready(true)
 	}
 	t, err := s.load(o.ID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (o *operation) do(s *Store) error {
 		if unready, _, err := t.Fresh("attempt", t.Base); err != nil || !unready {
 			return err
 		}
-		return t.Ready()
+		return t.Ready(true)
 	case "commit":
 		_, err = t.Commit("work", Done)
 	case "land":
