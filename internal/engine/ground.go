@@ -138,6 +138,14 @@ func (g *ground) ofSession(c *call.Call) (string, error) {
 	return "", cmp.Or(err, fmt.Errorf("session %s has not worked in a tree of its own", id))
 }
 
+// work is what has become of the work; nil as long as it is not over.
+func (g *ground) work() *belaytype.Worktree {
+	if g == nil {
+		return nil
+	}
+	return g.result
+}
+
 // ofTask reports whether it is that of a task.
 func (g *ground) ofTask() bool { return g != nil && g.settings.Key != "" }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,9 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		j.transcript.Describe(&e, &j.account)
 	}
 	e.Check = j.check
+	if w := b.cand.ground.work(); code != nil && w != nil {
+		e.Worktree = fmt.Sprintf("%s on %s: %s", w.State, w.Branch, message.Changed(w.Commits, w.Files, w.Added, w.Deleted))
+	}
 	b.cand.kind.describe(&e, j)
 	j.asked = 0
 	b.requests += e.Requests

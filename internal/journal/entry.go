@@ -84,6 +84,8 @@ type Entry struct {
 	ModelAsked string `json:"model_asked,omitempty"`
 	// Check is the check of the work that the attempt has done; nil if there was none.
 	Check *Check `json:"check,omitempty"`
+	// Worktree is what has become of the work of a run that had a tree of its own, in words.
+	Worktree string `json:"worktree,omitempty"`
 	// Provider is the provider of the service that failed, and HTTPStatus what that has answered; empty and 0 where the command
 	// does not say, and after a success. With Telemetry the provider is there after a success too.
 	Provider   string `json:"provider,omitempty"`

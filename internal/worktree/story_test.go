@@ -424,6 +424,7 @@ func TestStories(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("BELAY_TEST_SEED"), 10, 64); err == nil {
 		first = n
 	}
+	t.Logf("%d stories tried, from seed %d on", count, first)
 	for i := range uint64(count) {
 		t.Run(fmt.Sprint(first+i), func(t *testing.T) { playStory(t, first+i) })
 	}
