@@ -17,6 +17,7 @@ func TestConfigShow_Example(t *testing.T) {
 	must.OK(t, err)
 	commandtest.Place(t)
 	commandtest.Write(t, commandtest.Home(".config", "belay", "config.toml"), string(text), 0o600)
+	commandtest.Belay(t, "config", "check").Ends(0)
 	commandtest.Belay(t, "config", "show", "--profile", "claude").Ends(0).Says().Prints("total-timeout", "6h", "max-cost", "rule: maintenance", "alert command")
 	commandtest.Belay(t, "run", "--dry-run", "--name", "nightly", "--", "sh").Ends(0).Prints("make test", "nightly")
 }
