@@ -31,6 +31,7 @@ tree='' # the unpacked archive, or the clone, that this script lies in; none whe
 case $0 in
 install.sh | */install.sh) tree=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) ;;
 esac
+[ -z "$tree" ] || [ -z "$(find "$tree" -prune -perm -0002)" ] || tree='' # what is beside it in /tmp may be of anyone
 
 say() { printf '%s\n' "install.sh: $*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -169,8 +170,9 @@ verify_origin() {
 
 man=share/man/man1 shells=share/completions # as in an archive
 if [ -f "$tree/go.mod" ] && [ -d "$tree/cmd/belay" ]; then
-  command -v go >/dev/null && command -v make >/dev/null ||
-    fail "to build this clone takes Go and make. To install the latest release: curl -fsSL $homepage/releases/latest/download/install.sh | sh"
+  for tool in go make; do
+    command -v "$tool" >/dev/null || fail "to build this clone takes Go and make. To install the latest release: curl -fsSL $homepage/releases/latest/download/install.sh | sh"
+  done
   make -C "$tree" build man completions >&2
   man=dist/man shells=dist/completions
 elif ! [ -f "$tree/bin/belay" ]; then

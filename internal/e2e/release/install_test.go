@@ -164,6 +164,20 @@ func TestInstallScript_Directory(t *testing.T) {
 	}
 }
 
+// In a directory that everyone may write to, such as /tmp, what lies beside the script is not taken for the archive.
+func TestInstallScript_Shared(t *testing.T) {
+	t.Parallel()
+	shared := t.TempDir()
+	program(t, filepath.Join(shared, "bin/belay"), "echo of a stranger")
+	program(t, filepath.Join(shared, "tools/curl"), "echo FETCHED; exit 22")
+	run(t, "cp", script, shared)
+	must.OK(t, os.Chmod(shared, 0o777))
+	out, err := smallInstall(t, filepath.Join(shared, "install.sh"), []string{"PATH=" + filepath.Join(shared, "tools") + ":" + os.Getenv("PATH")}, "--prefix", filepath.Join(shared, "own"))
+	if _, missing := os.Stat(filepath.Join(shared, "own")); err == nil || missing == nil || !strings.Contains(out, "FETCHED") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // Through a pipe, as in the README, it installs the latest release; without Go a clone is not built.
 func TestInstallScript_Latest(t *testing.T) {
 	t.Parallel()
@@ -180,7 +194,7 @@ func TestInstallScript_Latest(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	few := t.TempDir()
-	for _, name := range []string{"sh", "dirname", "mktemp", "rm"} {
+	for _, name := range []string{"sh", "dirname", "find", "mktemp", "rm"} {
 		path, err := exec.LookPath(name)
 		must.OK(t, err)
 		must.OK(t, os.Symlink(path, filepath.Join(few, name)))
