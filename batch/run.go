@@ -130,7 +130,9 @@ func (r *run) runner(job *batch.Job) *belay.Runner {
 		case belay.WaitOver:
 			job.Wait(time.Time{})
 		case belay.SessionGone:
-			job.Begun = batch.Restarted
+			if e.Repaired == "" {
+				job.Begun = batch.Restarted
+			}
 		}
 		if observe != nil {
 			observe(e)

@@ -68,6 +68,10 @@ type Resume struct {
 	Session string
 	// OrNew begins a new session if that one no longer exists.
 	OrNew bool
+	// HandOver goes on if the service rejects the history of a session: with a copy that is repaired, or else in a new session, which is told what was done. OrNew does so
+	// too. MaxCost hands over to a new session instead of resuming one if that costs more US dollars; 0 means no limit.
+	HandOver bool
+	MaxCost  float64
 	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
 	Prompt string
 	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
@@ -95,8 +99,8 @@ type Preview struct {
 	Args, Env []string
 	// Unknown is the option that keeps the command line from being added to; empty if there is none.
 	Unknown string
-	// Session is the one that would be resumed; empty for none.
-	Session string
+	// Session is the one that would be resumed; empty for none. Resume is what that costs, in words; empty if it is not known.
+	Session, Resume string
 	// Gate is the key of the gate that it would take part in; empty for none.
 	Gate string
 	// Policy is what is in force, the profile's preset included.

@@ -108,8 +108,9 @@ type InnerRetry struct {
 	Ended   bool
 }
 
-// SessionGone says that a session cannot be resumed and a new one is begun.
-type SessionGone struct{ ID string }
+// SessionGone says that a session cannot be resumed and a new one is begun: it no longer exists, or for the reason that is given. Repaired is the
+// copy of it that is resumed in its place; empty if there is none.
+type SessionGone struct{ ID, Why, Repaired string }
 
 // Plain says that the CLI did not take an option that was added to its command line, and is started as the caller wrote
 // it.

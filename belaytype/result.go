@@ -28,9 +28,12 @@ type Result struct {
 
 	// Session is the agent's name for the conversation; Resumed says that it went on with one; Usage is what all attempts
 	// have used.
-	Session string        `json:"session_id"`
-	Resumed bool          `json:"resumed"`
-	Usage   verdict.Usage `json:"usage"`
+	Session string `json:"session_id"`
+	Resumed bool   `json:"resumed"`
+	// SessionRepaired is the session of which a repaired copy was resumed, and SessionHandedOver the one of which a new one was told; empty if none was.
+	SessionRepaired   string        `json:"session_repaired"`
+	SessionHandedOver string        `json:"session_handed_over"`
+	Usage             verdict.Usage `json:"usage"`
 
 	// Duration is how long all of it took, in milliseconds in JSON.
 	Duration time.Duration `json:"duration_ms"`

@@ -45,6 +45,9 @@ type resultJSON struct {
 	Tags   map[string]string `json:"tags"`
 	Parent *string           `json:"parent"`
 
+	SessionRepaired   *string `json:"session_repaired"`
+	SessionHandedOver *string `json:"session_handed_over"`
+
 	Check    *Check    `json:"check"`
 	Worktree *Worktree `json:"worktree"`
 
@@ -70,7 +73,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 func (r *Result) writeJSON(w io.Writer) error {
 	j := resultJSON{
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
-		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
+		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, SessionRepaired: optional(r.SessionRepaired), SessionHandedOver: optional(r.SessionHandedOver), DurationMS: r.Duration.Milliseconds(),
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{}, PeakMemory: optional(r.PeakMemory), PeakTree: optional(r.PeakTree),
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),

@@ -84,6 +84,8 @@ type Shared struct {
 // Agents are sessions, cost and models of agents.
 type Agents struct {
 	Resume, ResumeOrNew, ResumeInterrupted, ResumePrompt string
+	HandOver                                             bool
+	MaxResumeCost                                        float64
 	NoResumeOnRetry                                      bool
 	MaxCost                                              float64
 	RequireModel                                         string

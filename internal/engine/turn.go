@@ -42,7 +42,8 @@ type turn struct {
 	first    agent.Turn // what the caller asked for
 	next     agent.Turn // the next attempt's
 	resumed  bool       // an attempt went on with a session
-	sent     bool       // a session was sent back: starting anew would repeat work that was done
+	rescue   rescue
+	sent     bool // a session was sent back: starting anew would repeat work that was done
 }
 
 // newTurn is the kind of an agent's command: a turn, or a conversation.
@@ -137,6 +138,7 @@ func (k *turn) prepare(n int, ad admission.Admission, turnOver func(transcript.T
 
 // plan is how the next attempt is started, but for its input.
 func (k *turn) plan(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (agent.Plan, launch, transcript.Transcript, error) {
+	k.afford()
 	k.sessions.Next(k.next.Session)
 	plan, err := k.agent.Plan(k.next)
 	if err != nil {
@@ -192,6 +194,10 @@ func (k *turn) restart(j *judgement) bool {
 		k.first.Plain, k.next.Plain = true, true
 		k.call.Emit(belaytype.Plain{Option: j.verdict.Evidence})
 		return true
+	case j.verdict.Class == verdict.SessionNotFound && k.next.Session != "" && k.call.Settings.Resume.HandOver && k.goOn(j): // its record is there, and cannot be read
+		return true
+	case j.verdict.Class == verdict.SessionBroken || j.verdict.Class == verdict.TooLarge && k.next.Session != "":
+		return k.goOn(j)
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
 	case k.sent && !k.call.Settings.Check.Repeat:
@@ -286,6 +292,7 @@ func (k *turn) describe(e *journal.Entry, j *judgement) {
 func (k *turn) prompts() []string { return []string{k.info.Prompt, string(k.first.Stdin)} }
 
 func (k *turn) account(r *belaytype.Result) {
+	r.SessionRepaired, r.SessionHandedOver = k.rescue.repaired, k.rescue.handedOver
 	r.Session, r.Resumed, r.Usage = k.sessions.Last, k.resumed, k.sessions.Usage.Sum()
 	r.Verdict.SessionID = r.Session
 	k.plain.account(r)
@@ -310,6 +317,7 @@ func (k *turn) preview(p *belaytype.Preview) error {
 	if err != nil {
 		return err
 	}
+	p.Resume = k.priceInWords(next.Session)
 	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, next.Session, k.info.Unknown
 	return nil
 }

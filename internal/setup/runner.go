@@ -80,7 +80,7 @@ func Runner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*eng
 
 // resumption is what the settings say of sessions.
 func resumption(s *config.Settings, known agent.Profile) (belaytype.Resume, error) {
-	r := belaytype.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
+	r := belaytype.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry, HandOver: s.HandOver || s.MaxResumeCost > 0, MaxCost: s.MaxResumeCost}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
 			return r, command.Usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")

@@ -29,6 +29,8 @@ type Format struct {
 	Link func(line []byte, parent string) []byte
 	// Head is the line that a record must begin with, made of one of its other lines; nil if it needs none.
 	Head func(session string, line []byte) []byte
+	// CacheApart says that the tokens of a cache are not counted as input.
+	CacheApart bool
 	// Heals says which flaws a version of the CLI mends by itself each time that it resumes a session.
 	Heals func(version string, f Flaw) bool
 }

@@ -145,7 +145,9 @@ func (r *taskRunner) observe(job *batch.Job, e belaytype.Event) {
 			job.Throttled()
 		}
 	case belaytype.SessionGone:
-		job.Begun = batch.Restarted
+		if e.Repaired == "" {
+			job.Begun = batch.Restarted
+		}
 	case belaytype.AttemptFailed:
 		if e.Renewed {
 			r.view.once("login", message.LoginRenewed(taskName(job)))

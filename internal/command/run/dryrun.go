@@ -77,7 +77,11 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	}
 	switch {
 	case p.Session != "":
-		line("session", "%s", p.Session+" continues")
+		continues := p.Session + " continues"
+		if p.Resume != "" {
+			continues += ", which sends about " + p.Resume
+		}
+		line("session", "%s", continues)
 	case r.Resume.Session != "":
 		line("session", "%s", "none on record for this directory")
 	}

@@ -147,7 +147,7 @@ func (v *view) observe(e belaytype.Event) {
 	case belaytype.InnerRetry:
 		v.innerRetry(e)
 	case belaytype.SessionGone:
-		v.say(fmt.Sprintf("session %s no longer exists; starting a new one", e.ID))
+		v.say(sessionGone(e))
 	case belaytype.Plain:
 		v.say(fmt.Sprintf("%s rejects %s, which belay added. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
 	case belaytype.UnknownOption:
@@ -341,6 +341,17 @@ func (v *view) done(r *belaytype.Result, err error) {
 			v.say(line)
 		}
 	}
+}
+
+// sessionGone says what takes the place of a session.
+func sessionGone(e belaytype.SessionGone) string {
+	switch {
+	case e.Repaired != "":
+		return fmt.Sprintf("%s. Continuing a repaired copy: session %s", e.Why, e.Repaired)
+	case e.Why != "":
+		return e.Why + ". Starting a new session that is told what was done"
+	}
+	return fmt.Sprintf("session %s no longer exists; starting a new one", e.ID)
 }
 
 // mendable says what can be done about a session whose history the service rejects, and whether that was the case.

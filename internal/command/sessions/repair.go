@@ -126,7 +126,7 @@ func Repair(_ context.Context, r *request.Request) (int, error) {
 	}
 	switch {
 	case !report.IsBroken():
-		r.Say("nothing stops session " + s.id + " from going on. " + message.Continue(s.id, s.cli.ContinueHint()))
+		r.Say(message.Sentences("nothing stops session "+s.id+" from going on", message.Continue(s.id, s.cli.ContinueHint())))
 		return 1, nil
 	case len(report.Found) == 0:
 		r.Say("the service refused session " + s.id + ", and its record does not show why. " + handOver(s))
@@ -145,7 +145,7 @@ func Repair(_ context.Context, r *request.Request) (int, error) {
 		c.Repaired = mended
 		return 0, term.JSON(r.Out, c)
 	}
-	r.Say(fmt.Sprintf("repaired a copy as session %s, because of: %s. %s", mended, summary(report), message.Continue(mended, s.cli.ContinueHint())))
+	r.Say(message.Sentences(fmt.Sprintf("repaired a copy as session %s, because of: %s", mended, summary(report)), message.Continue(mended, s.cli.ContinueHint())))
 	return 0, term.Line(r.Out, mended)
 }
 

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,9 +70,9 @@ func show(r *request.Request, e *history.Entry) error {
 	if u := e.Usage; u != nil {
 		head += fmt.Sprintf(" (%d tokens in, %d out)", u.InputTokens+u.CacheReadInputTokens+u.CacheCreationInputTokens, u.OutputTokens)
 	}
-	body := strings.TrimRight(e.Text, "\n")
-	if body != "" {
-		body = "  " + strings.ReplaceAll(body, "\n", "\n  ") + "\n"
+	err := term.Printf(r.Out, "%s\n", head)
+	if body := strings.TrimRight(e.Text, "\n"); body != "" {
+		err = errors.Join(err, term.Printf(r.Out, "  %s\n", strings.ReplaceAll(body, "\n", "\n  ")))
 	}
-	return term.Printf(r.Out, "%s\n%s", head, body)
+	return err
 }
