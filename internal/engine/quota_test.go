@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ import (
 
 // toldOf is what an agent tells of its five hours, which end in two.
 func toldOf(used float64) []quota.Window {
-	return []quota.Window{{Name: "five_hour", Length: 5 * time.Hour, Used: used, Resets: time.Now().Add(2 * time.Hour)}}
+	return []quota.Window{{Name: "five_hour", Used: used, Resets: time.Now().Add(2 * time.Hour)}}
 }
 
 // reserving is a runner that leaves a fifth of the limits of an account of which so much is used.
@@ -106,7 +107,8 @@ func TestQuota_Told(t *testing.T) {
 		res, err := r.Run(t.Context(), claude)
 		must.OK(t, err)
 		s, _ := r.Shared.Load("api")
-		if len(s.Quota) != 1 || s.Quota[0].Used != 0.4 || s.Quota[0].By != res.ID || writes.n != 3 || len(filled) != 4 {
+		filled = slices.Compact(filled)
+		if len(s.Quota) != 1 || s.Quota[0].Used != 0.4 || s.Quota[0].By != res.ID || writes.n != 3 || !slices.Equal(filled, []float64{0.1, 0.3, 0.4}) {
 			t.Errorf("%+v after %d writes, told %v", s.Quota, writes.n, filled)
 		}
 	})

@@ -9,9 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
-	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
@@ -25,7 +23,6 @@ import (
 type status struct {
 	name  string
 	begun time.Time
-	gates *gate.Files // which know of the limits of accounts; nil if they cannot be had
 
 	mu       sync.Mutex
 	told     bool      // it has told what it does
@@ -50,7 +47,7 @@ func (s *status) follow(a engine.Activity) {
 func (s *status) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used, Gate: s.now.Gate}, nil
+	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used, Filled: s.now.Filled}, nil
 }
 
 // rename says that another agent works now.
@@ -74,20 +71,14 @@ func (s *status) inPlace(columns int) string {
 		separator, mark = " | ", "..."
 	}
 	doing := printable.Line(s.doing(true))
-	parts := []string{s.name + " " + term.Elapsed(time.Since(s.begun)), "", tokensText(s.now.Used), costText(s.now.Used), limit}
-	for _, gives := range []int{2, 4, 4, 3, 1} {
-		room := columns
-		for _, part := range parts {
-			if part != "" {
-				room -= printable.Width(part) + printable.Width(separator)
-			}
-		}
-		if room >= min(minDoing, printable.Width(doing)) || gives == 1 {
-			parts[1] = printable.CutEnd(doing, max(room, 0), mark)
+	head, tokens, cost := s.name+" "+term.Elapsed(time.Since(s.begun)), tokensText(s.now.Used), costText(s.now.Used)
+	var parts []string
+	for _, rest := range [][]string{{tokens, cost, limit}, {cost, limit}, {cost, short}, {cost}, {}} {
+		parts = told(append([]string{head}, rest...))
+		room := columns - printable.Width(strings.Join(parts, separator)+separator)
+		if room >= min(minDoing, printable.Width(doing)) || len(rest) == 0 {
+			parts = slices.Insert(parts, 1, printable.CutEnd(doing, max(room, 0), mark))
 			break
-		}
-		if parts[gives] = ""; gives == 4 {
-			parts[4], short = short, ""
 		}
 	}
 	return strings.Join(told(parts), separator)
@@ -117,13 +108,8 @@ func told(parts []string) []string {
 // limit says how full the fullest window of the account is, with the forecast if that is worse, and the same in fewer words. Both are empty if that
 // is not known, or not more than half.
 func (s *status) limit() (text, short string) {
-	if s.now.Gate == "" || s.gates == nil {
-		return "", ""
-	}
-	state, _ := s.gates.Load(s.now.Gate) // the run itself says what is wrong with its gate
-	now := wallclock.Now()
-	w := state.Quota.Fullest(now, "") // all models fall under it
-	if w == nil || w.Used <= 0.5 {
+	w, now := s.now.Filled, time.Now()
+	if w == nil || w.Used <= 0.5 || !w.Known(now) {
 		return "", ""
 	}
 	l := overview.NewLimit("", w, now)

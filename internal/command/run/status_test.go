@@ -1,14 +1,12 @@
 package run
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/config"
@@ -17,7 +15,6 @@ import (
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/internal/test/must"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -90,38 +87,33 @@ func TestStatus_Limit(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	synctest.Test(t, func(t *testing.T) {
 		s, now := newStatus("claude"), time.Now() // it is midnight, in UTC
-		s.gates = &gate.Files{Dir: filepath.Join(t.TempDir(), "gates")}
-		tell := func(used, before float64) {
-			must.OK(t, s.gates.Update("api", now, func(g gate.State) gate.State {
-				g.Quota = quota.Quota{{Name: "five_hour", Used: used, Resets: now.Add(90 * time.Minute), Told: now, Trail: []quota.Point{{At: now.Add(-time.Hour), Used: before}}}}
-				return g
-			}))
+		filled := func(used, before float64, left time.Duration) *quota.Window {
+			return &quota.Window{Name: "five_hour", Used: used, Resets: now.Add(left), Told: now, Trail: []quota.Point{{At: now.Add(-time.Hour), Used: before}}}
 		}
 		cost := 0.1
 		used := verdict.Usage{InputTokens: 11_000, OutputTokens: 1_000, CostUSD: &cost}
 		resets, full := message.TimeOfDay(now.Add(90*time.Minute), now), message.TimeOfDay(now.Add(48*time.Minute), now)
 		for _, tt := range []struct {
-			used, before float64
-			gate         string
-			columns      int
-			want         string
+			filled  *quota.Window
+			columns int
+			want    string
 		}{
-			{0.84, 0.64, "api", 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10 · five_hour 84% used, resets " + resets + " (forecast: full at about " + full + ")"},
-			{0.84, 0.64, "api", 70, "claude 0:00 · thinking · $0.10 · five_hour 84% used, resets " + resets},
-			{0.84, 0.64, "api", 50, "claude 0:00 · thinking · $0.10"},
-			{0.84, 0.84, "api", 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10 · five_hour 84% used, resets " + resets},
-			{0.5, 0.5, "api", 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
-			{0.84, 0.64, "other", 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
-			{0.84, 0.64, "", 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
+			{filled(0.84, 0.64, 90*time.Minute), 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10 · five_hour 84% used, resets " + resets + " (forecast: full at about " + full + ")"},
+			{filled(0.84, 0.64, 90*time.Minute), 70, "claude 0:00 · thinking · $0.10 · five_hour 84% used, resets " + resets},
+			{filled(0.84, 0.64, 90*time.Minute), 50, "claude 0:00 · thinking · $0.10"},
+			{filled(0.84, 0.84, 90*time.Minute), 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10 · five_hour 84% used, resets " + resets},
+			{filled(0.5, 0.5, 90*time.Minute), 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
+			{filled(0.84, 0.64, 0), 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
+			{nil, 200, "claude 0:00 · thinking · 11k in, 1k out · $0.10"},
 		} {
-			tell(tt.used, tt.before)
-			s.follow(engine.Activity{Used: used, Gate: tt.gate})
+			s.follow(engine.Activity{Used: used, Filled: tt.filled})
 			if got := s.inPlace(tt.columns); got != tt.want {
 				t.Errorf("%+v: %q", tt, got)
 			}
 		}
-		s.follow(engine.Activity{Gate: "api"})
-		if got := s.plain(); got != "claude is still running (0s): thinking, five_hour 84% used, resets "+resets+" (forecast: full at about "+full+")" {
+		s.follow(engine.Activity{Filled: filled(0.84, 0.64, 90*time.Minute)})
+		s.restart() // the limit is that of the account
+		if got := s.plain(); got != "claude is still running (0s): working, five_hour 84% used, resets "+resets+" (forecast: full at about "+full+")" {
 			t.Error(got)
 		}
 	})

@@ -59,9 +59,6 @@ func (v *view) watch(r *engine.Runner, c *belaytype.Command) {
 		return
 	}
 	v.status = newStatus(v.name)
-	if dir, err := state.DefaultDir(); err == nil {
-		v.status.gates = (&state.State{Dir: dir}).Gates()
-	}
 	r.Follow = func(a engine.Activity) {
 		v.status.follow(a)
 		if a.Begun {

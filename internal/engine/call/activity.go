@@ -23,10 +23,8 @@ type Activity struct {
 	Begun bool
 	// Used is what all attempts have used as far as they have told.
 	Used verdict.Usage
-	// Filled is the fullest window of its account, where the agent has just told of its limits; else nil.
+	// Filled is the fullest window of its account, as is known since the agent has told of its limits last; nil if it has not.
 	Filled *quota.Window
-	// Gate is the gate of the account that it works with; empty for none.
-	Gate string
 
 	argument string
 	secrets  *redact.Known

@@ -25,28 +25,29 @@ func (c *Call) Account() string {
 	return c.GateKey()
 }
 
-// TellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see. What cannot be kept is not known, and
-// holds nobody up. ok is false after trouble with the store.
-func (c *Call) TellQuota(news []quota.Window) (ok bool) {
-	key := c.Account()
-	if len(news) == 0 || key == "" || c.Shared == nil {
-		return true
+// TellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see, and returns what is known of them then. Where
+// it is to be told to this process alone, or the store has trouble with it, that is what the agent tells; nobody is held up for it.
+func (c *Call) TellQuota(news []quota.Window, alone bool) (known quota.Quota, trouble bool) {
+	key, told := c.Account(), clock.Now()
+	known = known.Tell(told, told, c.ID, news)
+	if alone || key == "" || c.Shared == nil {
+		return known, alone
 	}
-	told := clock.Now()
 	var fills quota.Quota
-	tell := func(s gate.State) gate.State {
+	err := c.Shared.Update(key, told, func(s gate.State) gate.State {
 		if s.Quota = s.Quota.Tell(clock.Now(), told, c.ID, news); c.Settings.Alert.Forecast {
 			fills = s.Quota.Warn(told)
 		}
+		known = s.Quota
 		return s
-	}
-	if err := c.Shared.Update(key, told, tell); err != nil && !errors.Is(err, gate.ErrDamaged) {
-		return false
+	})
+	if err != nil && !errors.Is(err, gate.ErrDamaged) {
+		return known, true
 	}
 	for _, w := range fills {
 		c.alertForecast(key, &w, told)
 	}
-	return true
+	return known, false
 }
 
 // alertForecast raises an alert for a window that will be full before it resets.
@@ -73,9 +74,8 @@ func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
 	if c.Settings.Follow == nil {
 		return
 	}
-	now := clock.Now()
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.Traits.Kind == AgentConversation,
-		Used: used, Gate: c.Account(), Filled: quota.Quota{}.Tell(now, now, c.ID, info.Quota).Fullest(now, c.Model()), argument: info.Activity.Argument, secrets: c.Secrets}
+		Used: used, Filled: quota.Quota(info.Quota).Fullest(clock.Now(), c.Model()), argument: info.Activity.Argument, secrets: c.Secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)
@@ -84,7 +84,7 @@ func (c *Call) Report(info agent.LineInfo, used verdict.Usage) {
 	if c.Traits.ShowsWork {
 		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
 			if step.Tool != "" || step.Argument != "" {
-				c.Settings.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Gate: a.Gate, argument: step.Argument, secrets: c.Secrets})
+				c.Settings.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, Filled: a.Filled, argument: step.Argument, secrets: c.Secrets})
 			}
 		}
 	}

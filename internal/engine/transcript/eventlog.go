@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/output"
 	"github.com/belay-run/belay/internal/engine/session"
 	"github.com/belay-run/belay/internal/engine/spending"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -30,7 +31,8 @@ type EventLog struct {
 	look    recordLook    // for what stands on its record alone
 	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
 	alarm   *time.Timer   // ends a wait for a limit
-	untold  bool          // limits cannot be kept: another process may have the store locked, and the agent would wait each time
+	limits  quota.Quota   // of the account, as they are known since the agent has told of them
+	untold  bool          // they cannot be kept: another process may have the store locked, and the agent would wait each time
 
 	capture      *verdict.Capture // for rules of the caller's
 	result       *output.Output   // the answer, once it was asked for
@@ -163,7 +165,7 @@ func (t *EventLog) act(info agent.LineInfo) {
 	if a.answered {
 		t.Admission.Answered()
 	}
-	t.untold = t.untold || !c.TellQuota(info.Quota)
+	info.Quota = t.tellQuota(info.Quota)
 	if a.report {
 		t.report(info)
 	}
@@ -183,6 +185,14 @@ func (t *EventLog) act(info agent.LineInfo) {
 	if a.retrying != nil {
 		t.retrying(a.retrying, now)
 	}
+}
+
+// tellQuota tells others what the agent tells of the limits of its account, and returns what is known of them now.
+func (t *EventLog) tellQuota(news []quota.Window) quota.Quota {
+	if len(news) > 0 {
+		t.limits, t.untold = t.Call.TellQuota(news, t.untold)
+	}
+	return t.limits
 }
 
 // waited counts what the CLI has waited by itself.
