@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -63,12 +64,19 @@ func GatesOf(entries []gate.Entry, now time.Time, runs []supervise.Record, waite
 			at = len(gates)
 			gates = append(gates, Gate{Entry: gate.Entry{Key: key}, Full: true})
 		}
+		if key, why, held := strings.Cut(reason, ": "+onHold+": "); at < 0 && held && strings.HasSuffix(why, quota.Kept) { // the gate itself holds no other run
+			at = len(gates)
+			gates = append(gates, Gate{Entry: gate.Entry{Key: key, State: gate.State{}.Held(now, r.Until, why)}})
+		}
 		if at >= 0 {
 			gates[at].Waiting = append(gates[at].Waiting, waiter(i))
 		}
 	}
 	return gates
 }
+
+// onHold is how a gate says that it holds a run.
+var onHold = message.GateState(gate.Refusal{Kind: gate.KindHold})
 
 // AllTaken is how a gate says that it has no slot left.
 func AllTaken() string { return message.GateState(gate.Refusal{Kind: gate.KindSlots}) }

@@ -15,12 +15,13 @@ import (
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/quota"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
 // window is one of five hours that was told now, and an hour ago had that share.
 func window(now time.Time, name string, used, before float64, left time.Duration) quota.Window {
-	return quota.Window{Name: name, Used: used, Resets: now.Add(left), Length: 5 * time.Hour, Told: now, By: "run-1", Trail: []quota.Point{{At: now.Add(-time.Hour), Used: before}}}
+	return quota.Window{Name: name, Used: used, Resets: now.Add(left), Told: now, By: "run-1", Trail: []quota.Point{{At: now.Add(-time.Hour), Used: before}}}
 }
 
 func TestLimits(t *testing.T) {
@@ -91,5 +92,23 @@ func TestLimits_HostileFile(t *testing.T) {
 		if strings.ContainsFunc(text, unicode.IsControl) || strings.ContainsRune(text, '\u202e') || len(text) > 500 {
 			t.Errorf("%q", text)
 		}
+	}
+}
+
+// A run that waits for a reserve says that the gate of its account is on hold: it is shown as that, though it holds no other run.
+func TestGatesOf_Reserve(t *testing.T) {
+	now := time.Now()
+	w := window(now, "five_hour", 0.84, 0.64, time.Hour)
+	why := quota.Reserve{"": 0.2}.Say(&w)
+	runs := []supervise.Record{{State: supervise.StateWaiting, Until: w.Resets, Reason: "gate claude:api: " + message.GateState(gate.Refusal{Kind: gate.KindHold, Reason: why})}}
+	for range 2 { // of several runs one gate
+		gates := overview.GatesOf([]gate.Entry{{Key: "claude:api", State: gate.State{Quota: quota.Quota{w}}}}, now, runs, func(int) overview.Waiter { return overview.Waiter{} })
+		if len(gates) != 1 || len(gates[0].Waiting) != len(runs) || !gates[0].Closed(now) {
+			t.Fatalf("%+v", gates)
+		}
+		if state, _, until, reason := gates[0].Columns(now); gates[0].Key != "claude:api" || state != "held" || until.Sub(w.Resets).Abs() > time.Second || reason != why {
+			t.Errorf("%s: %s until %v: %s", gates[0].Key, state, until, reason)
+		}
+		runs = append(runs, runs[0])
 	}
 }

@@ -12,29 +12,23 @@ import (
 // Reserve is the share of windows that nothing new is started for, by their names; that of the empty name is for all others.
 type Reserve map[string]float64
 
-var windowName = regexp.MustCompile(`^(five_hour|seven_day(_[a-z]+)*|primary|secondary)$`)
+// long are the names of windows, by those that people use of them.
+var long = map[string]string{"5h": "five_hour", "7d": "seven_day"}
 
-// short are the names that people use of windows.
-var short = map[string]string{"5h": "five_hour", "7d": "seven_day"}
+// part is a share, of a window or of all.
+var part = regexp.MustCompile(`^(?:(5h|7d|five_hour|seven_day(?:_[a-z]+)*|primary|secondary)=)?(\d{1,2}(?:\.\d+)?)%$`)
 
 // ParseReserve reads "20%", or shares by window: "five_hour=20%,seven_day=10%". 5h and 7d are short for these two.
 func ParseReserve(text string) (Reserve, error) {
 	r := Reserve{}
-	for part := range strings.SplitSeq(text, ",") {
-		name, share, named := strings.Cut(strings.TrimSpace(part), "=")
-		if !named {
-			name, share = "", name
+	for text := range strings.SplitSeq(text, ",") {
+		read := part.FindStringSubmatch(strings.TrimSpace(text))
+		if read == nil {
+			return nil, fmt.Errorf("%q is not a share of a window; write 0%% to 99%%, such as 20%%, five_hour=20%% or seven_day=10%%", text)
 		}
-		name = cmp.Or(short[name], name)
-		number, percent := strings.CutSuffix(share, "%")
-		n, err := strconv.ParseFloat(number, 64)
-		switch {
-		case named && !windowName.MatchString(name):
-			return nil, fmt.Errorf("%q is not a window; write five_hour=20%%, seven_day=10%%, or 20%% for all of them", name)
-		case err != nil || !percent || !(n >= 0 && n < 100):
-			return nil, fmt.Errorf("%q is not a share; write a percentage from 0%% to 99%%, such as 20%%", share)
-		}
-		r[name] = max(r[name], n/100)
+		name := cmp.Or(long[read[1]], read[1])
+		percent, _ := strconv.ParseFloat(read[2], 64)
+		r[name] = max(r[name], percent/100)
 	}
 	return r, nil
 }
@@ -67,9 +61,12 @@ func (r Reserve) Reached(q Quota, now time.Time, model string) *Window {
 	return q.last(now, model, beyond, func(a, b Window) int { return a.Resets.Compare(b.Resets) })
 }
 
+// Kept is how a reserve ends what it says.
+const Kept = " is kept in reserve"
+
 // Say says why nothing is started: "84% of five_hour is used, and 20% is kept in reserve".
 func (r Reserve) Say(w *Window) string {
-	return fmt.Sprintf("%s of %s is used, and %s is kept in reserve", Percent(w.Used), w.Name, Percent(r.of(w.Name)))
+	return fmt.Sprintf("%s of %s is used, and %s", Percent(w.Used), w.Name, Percent(r.of(w.Name))+Kept)
 }
 
 // Percent is a share for people. What is far above the limit is not worth its digits.

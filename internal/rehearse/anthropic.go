@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -234,9 +235,7 @@ func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
 	}
 	unified(h, "", "Status", "allowed")
 	for _, w := range windows {
-		unified(h, w.Name, "Status", "allowed")
-		unified(h, w.Name, "Utilization", fmt.Sprintf("%.6g", w.Share))
-		unified(h, w.Name, "Reset", fmt.Sprint(w.resets.Unix()))
+		unified(h, w.Name, "Status", "allowed", "Utilization", fmt.Sprintf("%.6g", w.Share), "Reset", fmt.Sprint(w.resets.Unix()))
 	}
 }
 
@@ -245,27 +244,25 @@ var claims = map[string]string{"5h": "five_hour", "7d": "seven_day"}
 
 // anthropicClaim names the window that counts.
 func anthropicClaim(h http.Header, window string, reset time.Time) {
-	unified(h, "", "Reset", fmt.Sprint(reset.Unix()))
-	unified(h, "", "Representative-Claim", cmp.Or(claims[window], window))
+	unified(h, "", "Reset", fmt.Sprint(reset.Unix()), "Representative-Claim", cmp.Or(claims[window], window))
 }
 
 // unifiedLimit are the headers of a plan whose window is used up.
 func unifiedLimit(h http.Header, window string, reset time.Time) {
 	anthropicClaim(h, window, reset)
-	unified(h, "", "Status", "rejected")
-	unified(h, "", "Fallback-Percentage", "0.5")
-	unified(h, "", "Overage-Status", "rejected")
-	unified(h, "", "Overage-Disabled-Reason", "org_level_disabled")
-	unified(h, window, "Status", "rejected")
-	unified(h, window, "Reset", fmt.Sprint(reset.Unix()))
-	unified(h, window, "Utilization", "1.0")
+	unified(h, "", "Status", "rejected", "Fallback-Percentage", "0.5")
+	unified(h, "", "Overage-Status", "rejected", "Overage-Disabled-Reason", "org_level_disabled")
+	unified(h, window, "Status", "rejected", "Reset", fmt.Sprint(reset.Unix()), "Utilization", "1.0")
 }
 
-func unified(h http.Header, window, name, value string) {
+// unified sets headers of a window, or of all together, from pairs of name and value.
+func unified(h http.Header, window string, pairs ...string) {
 	if window != "" {
 		window += "-"
 	}
-	h.Set("Anthropic-Ratelimit-Unified-"+window+name, value)
+	for pair := range slices.Chunk(pairs, 2) {
+		h.Set("Anthropic-Ratelimit-Unified-"+window+pair[0], pair[1])
+	}
 }
 
 func (anthropic) failInside(c *call, s *Step, n int) []byte {

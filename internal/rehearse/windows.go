@@ -26,12 +26,12 @@ type Window struct {
 // setWindow reads 5h:42%, with the time after which it begins anew if that is not what its name says: 5h:42%/10s.
 func setWindow(fills bool) func(*Step, string) error {
 	return func(s *Step, v string) error {
-		w := Window{Fills: fills}
 		name, use, _ := strings.Cut(v, ":")
 		share, lasts, timed := strings.Cut(use, "/")
-		if w.Name = name; !timed {
+		if !timed {
 			lasts = name
 		}
+		w := Window{Name: name, Fills: fills}
 		err := cmp.Or(setDuration(&w.Length, name), setDuration(&w.Lasts, lasts), setPercent(&w.Share, share, 1000))
 		if err != nil || w.Length%time.Minute != 0 || min(w.Length, w.Lasts) < time.Second {
 			return message.Error(fmt.Sprintf("%q is not a window, such as 5h:42%% or 7d:17%%/10s", v))
