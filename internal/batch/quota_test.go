@@ -63,7 +63,7 @@ func (a *account) answer() string {
 	if a.used += a.each; a.used > 0.8+1e-9 {
 		a.overshot++
 	}
-	return enginetest.Text(enginetest.Event{Text: "answer", Quota: []quota.Window{{Name: "five_hour", Length: 5 * time.Hour, Used: a.used, Resets: a.resets}}})
+	return enginetest.Text(enginetest.Event{Text: "answer", Quota: []quota.Window{{Name: "five_hour", Used: a.used, Resets: a.resets}}})
 }
 
 // batch is one of 60 tasks that use the account.

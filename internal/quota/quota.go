@@ -5,6 +5,7 @@ package quota
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +19,8 @@ type Window struct {
 	Model string `json:"model,omitempty"`
 	// Used is the share that is used: 1 is all of it, and more is possible where the service allows that.
 	Used float64 `json:"used"`
-	// Resets is when it begins anew, and Length how long it lasts in all; 0 if that is not known.
-	Resets time.Time     `json:"resets"`
-	Length time.Duration `json:"length,omitempty"`
+	// Resets is when it begins anew.
+	Resets time.Time `json:"resets"`
 	// Told is when this was told, by the run By.
 	Told time.Time `json:"told"`
 	By   string    `json:"by,omitempty"`
@@ -48,29 +48,25 @@ const (
 	most = 16
 )
 
-// lengths are how long the windows last that services name.
-var lengths = map[string]time.Duration{"five_hour": 5 * time.Hour, "seven_day": 7 * 24 * time.Hour}
+// minutes are how long the windows last that services have in common.
+var minutes = map[string]float64{"five_hour": 5 * 60, "seven_day": 7 * 24 * 60}
 
-// Name names a window by its length, as all services are named alike; otherwise is for one that is as long as none of these.
-func Name(length time.Duration, otherwise string) string {
-	for name, l := range lengths {
-		if (l - length).Abs() < 2*time.Minute { // which codex had 299 minutes of
+// Name names a window that lasts so many minutes, as all services are named alike; otherwise is for one that is as long as none of these.
+func Name(length float64, otherwise string) string {
+	for name, m := range minutes {
+		if math.Abs(m-length) < 2 { // which codex had 299 of
 			return name
 		}
 	}
 	return otherwise
 }
 
-// Length is how long a window of that name lasts, which may go on with that of a model; 0 if the name does not say.
-func Length(name string) time.Duration { return lengths[name[:min(len(name), len("five_hour"))]] }
-
 // Known reports whether the window can be what a service has told, its name being one word, and says anything at now: it has not ended, and was not told
 // by a clock that was wrong.
 func (w *Window) Known(now time.Time) bool {
 	word := w.Name != "" && len(w.Name)+len(w.Model) <= 128 && !strings.ContainsFunc(w.Name, func(r rune) bool { return r <= ' ' || r > '~' })
-	fresh := w.Length <= 0 || now.Sub(w.Told) <= w.Length
 	return word && w.Used >= 0 && w.Used <= 1000 && // which NaN is not
-		fresh && now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
+		now.Before(w.Resets) && w.Resets.Sub(w.Told) <= longest && !now.Before(w.Told.Add(-skew))
 }
 
 // Quota is what is known of the windows of one account, by name.
@@ -81,31 +77,26 @@ func (q Quota) At(now time.Time) Quota {
 	return slices.DeleteFunc(slices.Clone(q), func(w Window) bool { return !w.Known(now) })
 }
 
-// age is how old news may be that says the same as what comes now, which is no news then.
-const age = time.Minute
-
 // Tell adds, at now, what a run was told at a time, which may be a while ago. News that say when they were told themselves are not newer than that.
 func (q Quota) Tell(now, at time.Time, by string, news []Window) Quota {
-	known, told := q.At(now), Quota(nil)
-	for _, w := range news {
+	told := slices.Clone(news)
+	for i := range told {
+		w := &told[i]
 		if w.Told.IsZero() || w.Told.After(at) {
 			w.Told = at
 		}
 		w.By, w.Trail = by, nil
-		repeats := func(o Window) bool {
-			return o.Name == w.Name && o.Used == w.Used && o.Resets.Equal(w.Resets) && w.Told.Sub(o.Told).Abs() < age
-		}
-		if !slices.ContainsFunc(known, repeats) {
-			told = append(told, w)
-		}
 	}
-	return Merge(known, told.At(now))
+	return Merge(q.At(now), Quota(told).At(now))
 }
 
 // Merge brings together what two have been told, in whichever order: of each window the newest news counts.
 func Merge(a, b Quota) Quota {
 	all := append(slices.Clone(a), b...)
-	slices.SortFunc(all, func(x, y Window) int { return cmp.Or(strings.Compare(x.Name, y.Name), -x.compare(&y)) })
+	slices.SortFunc(all, func(x, y Window) int { // what was told at the same time by what it says, so that it does not matter who tells it first
+		return cmp.Or(strings.Compare(x.Name, y.Name), y.Told.Compare(x.Told), y.Resets.Compare(x.Resets),
+			cmp.Compare(y.Used, x.Used), strings.Compare(y.By, x.By))
+	})
 	var merged Quota
 	for _, w := range all {
 		if n := len(merged) - 1; n >= 0 && merged[n].Name == w.Name {
@@ -115,12 +106,6 @@ func Merge(a, b Quota) Quota {
 		}
 	}
 	return merged
-}
-
-// compare orders what was told of one window, the newest last. What was told at the same time is ordered by what it says, so that it does not
-// matter who tells it first.
-func (w *Window) compare(o *Window) int {
-	return cmp.Or(w.Told.Compare(o.Told), w.Resets.Compare(o.Resets), cmp.Compare(w.Used, o.Used), strings.Compare(w.By, o.By))
 }
 
 // after is the window with what was told of it earlier. A window that has begun anew since leaves no trail.
@@ -141,11 +126,13 @@ func (w Window) after(earlier *Window) Window {
 	return w
 }
 
-// Same reports whether two say the same.
+// age is how old news may be that says the same as what comes now, which is no news then.
+const age = time.Minute
+
+// Same reports whether two say the same, at about the same time.
 func Same(a, b Quota) bool {
 	return slices.EqualFunc(a, b, func(x, y Window) bool {
-		return x.Name == y.Name && x.Model == y.Model && x.Length == y.Length && x.Warned == y.Warned && x.compare(&y) == 0 &&
-			slices.EqualFunc(x.Trail, y.Trail, func(p, o Point) bool { return p.At.Equal(o.At) && p.Used == o.Used })
+		return x.Name == y.Name && x.Used == y.Used && x.Warned == y.Warned && x.Resets.Equal(y.Resets) && x.Told.Sub(y.Told).Abs() < age
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 var noon = time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
 
 func fiveHour(used float64, resets time.Time) []Window {
-	return []Window{{Name: "five_hour", Length: 5 * time.Hour, Used: used, Resets: resets}}
+	return []Window{{Name: "five_hour", Used: used, Resets: resets}}
 }
 
 // What counts is what was told last, in whichever order it arrives, also where two keep what they hear by themselves and meet later.
@@ -41,7 +42,7 @@ func TestTell_AnyOrder(t *testing.T) {
 			}
 		}
 		both, other := Merge(here, there), Merge(there, here)
-		if !Same(both, other) || len(both) != 1 {
+		if !reflect.DeepEqual(both, other) || len(both) != 1 {
 			t.Fatalf("seed %d: it matters who comes first: %+v, %+v", seed, both, other)
 		}
 		if w := both[0]; !w.Told.Equal(newest.at) || len(w.Trail) > 13 {
@@ -52,7 +53,7 @@ func TestTell_AnyOrder(t *testing.T) {
 
 func TestQuota_At(t *testing.T) {
 	with := func(change func(*Window)) Window {
-		w := Window{Name: "five_hour", Length: 5 * time.Hour, Used: 0.5, Resets: noon.Add(time.Hour), Told: noon.Add(-time.Minute)}
+		w := Window{Name: "five_hour", Used: 0.5, Resets: noon.Add(time.Hour), Told: noon.Add(-time.Minute)}
 		change(&w)
 		return w
 	}
@@ -66,7 +67,6 @@ func TestQuota_At(t *testing.T) {
 		"told after the clock":    {with(func(w *Window) { w.Told = noon.Add(time.Hour) }), false},
 		"a clock a little behind": {with(func(w *Window) { w.Told = noon.Add(10 * time.Second) }), true},
 		"ends in years":           {with(func(w *Window) { w.Resets = noon.AddDate(3, 0, 0) }), false},
-		"old news":                {with(func(w *Window) { w.Told = noon.Add(-6 * time.Hour) }), false},
 		"not a number":            {with(func(w *Window) { w.Used = math.NaN() }), false},
 		"less than nothing":       {with(func(w *Window) { w.Used = -0.1 }), false},
 		"absurd":                  {with(func(w *Window) { w.Used = 1e300 }), false},

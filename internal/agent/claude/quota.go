@@ -47,7 +47,7 @@ func (r rateLimit) windows() (told []quota.Window) {
 			model = ""
 		}
 		if resets := agent.Epoch(w.ResetsAt); used >= 0 && !resets.IsZero() {
-			told = append(told, quota.Window{Name: name, Model: model, Used: used, Resets: resets, Length: quota.Length(name)})
+			told = append(told, quota.Window{Name: name, Model: model, Used: used, Resets: resets})
 		}
 	}
 	return told

@@ -23,11 +23,8 @@ func windows(limits json.RawMessage, at time.Time) (told quota.Quota) {
 		return nil
 	}
 	for i, from := range []map[string]json.RawMessage{r.Primary, r.Secondary} {
-		w := quota.Window{Name: []string{"primary", "secondary"}[i], Used: agent.Number(from["used_percent"]) / 100, Resets: agent.Epoch(agent.Number(from["resets_at"])), Told: at}
-		if minutes := agent.Number(from["window_minutes"]); minutes >= 1 && minutes < 1e5 {
-			w.Length = time.Duration(minutes) * time.Minute
-			w.Name = quota.Name(w.Length, w.Name)
-		}
+		name := quota.Name(agent.Number(from["window_minutes"]), []string{"primary", "secondary"}[i])
+		w := quota.Window{Name: name, Used: agent.Number(from["used_percent"]) / 100, Resets: agent.Epoch(agent.Number(from["resets_at"])), Told: at}
 		if in := agent.Number(from["resets_in_seconds"]); w.Resets.IsZero() && in >= 0 && in < 1e7 {
 			w.Resets = at.Add(time.Duration(in) * time.Second).Truncate(time.Second)
 		}

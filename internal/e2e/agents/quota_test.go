@@ -20,7 +20,7 @@ import (
 )
 
 // someUsed tells of windows, and usedSaid is what is then known of the account.
-const someUsed, usedSaid = "200(used=5h:42%,7d:17%)", "five_hour 42% of 5h0m0s, seven_day 17% of 168h0m0s"
+const someUsed, usedSaid = "200(used=5h:42%,7d:17%)", "five_hour 42%, seven_day 17%"
 
 // quotaKnown is what the state has of the windows of all accounts.
 func quotaKnown(s *stage.Stage) string {
@@ -36,7 +36,7 @@ func quotaKnown(s *stage.Stage) string {
 			if !w.Known(time.Now()) || w.By == "" {
 				s.T.Errorf("%+v is kept", w)
 			}
-			known = append(known, fmt.Sprintf("%s %.0f%% of %v", w.Name, w.Used*100, w.Length))
+			known = append(known, fmt.Sprintf("%s %.0f%%", w.Name, w.Used*100))
 		}
 	}
 	slices.Sort(known)
