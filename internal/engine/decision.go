@@ -45,7 +45,6 @@ func (d *decider) decide(j *judgement) decision {
 	}
 	if d.renewed(j) {
 		d.count(j.verdict.Class)
-		d.login.Tries++
 		return decision{renewed: true}
 	}
 	backoff, stop := d.next(j)

@@ -102,18 +102,12 @@ func (k *Gatekeeper) failsFast(r *gate.Refusal) bool {
 
 // ask asks the gate once, after a slot if these are bounded.
 func (k *Gatekeeper) ask(n int) (Admission, *gate.Refusal) {
-	if refused := k.reserved(); refused != nil {
+	if refused := k.peek(); refused != nil { // a call that is held has no use for a slot
 		return Admission{}, refused
 	}
-	var slot *gate.Slot
-	if k.call.Settings.Gate.MaxParallel > 0 {
-		refused := k.gate.Peek()
-		if refused == nil { // a call that is held has no use for a slot
-			slot, refused = k.takeSlot()
-		}
-		if refused != nil {
-			return Admission{}, refused
-		}
+	slot, refused := k.takeSlot()
+	if refused != nil {
+		return Admission{}, refused
 	}
 	pass, refused := k.gate.Enter(fmt.Sprintf("%s/%d", k.call.ID, n))
 	if refused != nil {
@@ -123,9 +117,12 @@ func (k *Gatekeeper) ask(n int) (Admission, *gate.Refusal) {
 	return Admission{pass, slot}, nil
 }
 
-// takeSlot takes one of the gate's slots, which are bounded.
+// takeSlot takes one of the gate's slots, if these are bounded.
 func (k *Gatekeeper) takeSlot() (*gate.Slot, *gate.Refusal) {
 	n := k.call.Settings.Gate.MaxParallel
+	if n == 0 {
+		return nil, nil
+	}
 	slot, err := k.call.Shared.Take(k.gate.Key, n, k.call.ID)
 	if errors.Is(err, gate.ErrFull) {
 		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: fmt.Sprintf("%d of %d in use", n, n)}
@@ -287,29 +284,19 @@ func (k *Gatekeeper) Warn(v verdict.Verdict, through bool) {
 	}
 }
 
-// reserved is the refusal of an invocation that would use what is kept in reserve; nil if it would not, or has begun.
-func (k *Gatekeeper) reserved() *gate.Refusal {
-	keep := k.call.Settings.Reserve
-	if k.kept = ""; k.begun || len(keep) == 0 || k.gate == nil {
-		return nil
-	}
-	state, _ := k.gate.Store.Load(k.call.Account()) // what cannot be read is not known
-	w := keep.Reached(state.Quota, clock.Now(), k.call.Model())
-	if w == nil {
-		return nil
-	}
-	k.kept = k.call.Account()
-	return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
-}
-
 // key is the gate of the last refusal.
 func (k *Gatekeeper) key() string { return cmp.Or(k.kept, k.gate.Key) }
 
-// peek is the refusal that a first attempt would get now, or nil.
+// peek is the refusal that an attempt would get now, or nil. An invocation that has begun may use what is kept in reserve.
 func (k *Gatekeeper) peek() *gate.Refusal {
-	if refused := k.reserved(); refused != nil {
-		return refused
+	if keep := k.call.Settings.Reserve; len(keep) > 0 && !k.begun {
+		state, _ := k.gate.Store.Load(k.call.Account()) // what cannot be read is not known
+		if w := keep.Reached(state.Quota, clock.Now(), k.call.Model()); w != nil {
+			k.kept = k.call.Account()
+			return &gate.Refusal{Kind: gate.KindHold, Reason: keep.Say(w), Until: w.Resets}
+		}
 	}
+	k.kept = ""
 	return k.gate.Peek()
 }
 

@@ -19,7 +19,7 @@ import (
 type Login struct {
 	File   agent.StoredLogin
 	before agent.LoginState // as the present attempt found it
-	Tries  int              // in a row, with another login each
+	tries  int              // in a row, with another login each
 }
 
 const (
@@ -44,22 +44,18 @@ func isExpiring(s agent.LoginState) bool {
 func (l *Login) Begin(c *call.Call, p *Pace, n int) (end func()) {
 	l.before, end = l.File.Look(), func() {}
 	waited := time.Duration(0)
-	for isExpiring(l.before) && c.Scopes != nil && !p.NoWait {
+	for ; isExpiring(l.before) && c.Scopes != nil && !p.NoWait && waited < maxApart; l.before = l.File.Look() {
 		slot, err := c.Scopes.Take(agent.GateKey("login", c.Profile.Name(), l.File.Path), 1, c.ID)
 		if !errors.Is(err, gate.ErrFull) { // trouble is no reason to wait
 			end = sync.OnceFunc(slot.Free)
 			time.AfterFunc(startsApart+rand.N(startsApart), end)
 			break
 		}
-		if waited == 0 {
-			c.Live.Update(supervise.StateWaiting, n, "another run may be renewing the login", time.Time{})
-		}
+		c.Live.Update(supervise.StateWaiting, n, "another run may be renewing the login", time.Time{})
 		poll := min(slotPoll+rand.N(slotPoll), maxApart-waited)
-		if poll <= 0 || p.sleepAtGate(poll, nil) != nil {
+		if waited += poll; p.sleepAtGate(poll, nil) != nil {
 			break
 		}
-		waited += poll
-		l.before = l.File.Look()
 	}
 	if waited > 0 {
 		c.Live.Update(supervise.StateRunning, n, "", time.Time{})
@@ -69,9 +65,8 @@ func (l *Login) Begin(c *call.Call, p *Pace, n int) (end func()) {
 
 // WasRenewed reports whether an attempt is worth one more at once: its login was not accepted, and is not the one any more that it was started with.
 func (l *Login) WasRenewed(class verdict.Class) bool {
-	if class != verdict.Auth {
-		l.Tries = 0
-		return false
+	if l.tries++; class != verdict.Auth {
+		l.tries = 0
 	}
-	return l.Tries < maxLoginTries && l.before.Replaced(l.File.Look())
+	return l.tries > 0 && l.tries <= maxLoginTries && l.before.Replaced(l.File.Look())
 }
