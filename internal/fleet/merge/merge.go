@@ -22,19 +22,20 @@ func States(base, a, b gate.State, now time.Time) gate.State {
 	s.Ramp = ramps(base, a, b, s.Hold)
 	s.Breaker = breakers(base.Breaker, a.Breaker, b.Breaker, now)
 	s.Budget = budgets(base.Budget, a.Budget, b.Budget, now)
-	s.Quota = quotas(base.Quota, a.Quota, b.Quota)
+	s.Quota = quotas(base.Quota, a.Quota, b.Quota, now)
 	return s
 }
 
-// quotas is the newest that one of them was told of each window, unless one has forgotten it at a person's request.
-func quotas(base, a, b quota.Quota) quota.Quota {
+// quotas is the newest that one of them was told of each window, unless one has forgotten it at a person's request. What a clock that is ahead has told is
+// not the newest.
+func quotas(base, a, b quota.Quota, now time.Time) quota.Quota {
 	switch {
 	case quota.Same(b, base):
 		return a
 	case quota.Same(a, base):
 		return b
 	}
-	return quota.Merge(a, b)
+	return quota.Merge(a.At(now), b.At(now))
 }
 
 // Meet is a base for two states of which it is not known when they last agreed: what both have in common. What both have counted is then not
@@ -53,9 +54,6 @@ func Meet(a, b gate.State) (base gate.State) {
 		base.Budget = a.Budget
 	} else {
 		base.Budget = b.Budget
-	}
-	if quota.Same(a.Quota, b.Quota) {
-		base.Quota = a.Quota
 	}
 	return base
 }

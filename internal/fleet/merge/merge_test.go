@@ -124,7 +124,13 @@ func TestStates_Cases(t *testing.T) {
 	slow := held
 	slow.Ramp.Starts = []gate.Start{{Holder: "x/1", Expires: noon.Add(30 * time.Second)}}
 	with := func(s gate.State, change func(*gate.State)) gate.State { change(&s); return s }
+	told := func(used float64, at time.Duration) gate.State {
+		return gate.State{Quota: quota.Quota{{Name: "five_hour", Used: used, Resets: noon.Add(2 * time.Hour), Told: noon.Add(at)}}}
+	}
 	for name, c := range map[string]struct{ base, a, b, want gate.State }{
+		"the newest news of a limit":           {told(0.1, -time.Hour), told(0.2, -3*time.Minute), told(0.3, -time.Minute), told(0.3, -time.Minute)},
+		"no news of a clock that is ahead":     {told(0.1, -time.Hour), told(0.9, time.Hour), told(0.3, -time.Minute), told(0.3, -time.Minute)},
+		"nor where both have none in common":   {gate.State{}, told(0.3, -time.Minute), told(0.9, time.Hour), told(0.3, -time.Minute)},
 		"a reset wins over what was before it": {held, gate.State{}, held, gate.State{}},
 		"a later hold wins over a reset":       {held, gate.State{}, gate.State{}.Held(noon, noon.Add(2*time.Hour), "limit"), gate.State{}.Held(noon, noon.Add(2*time.Hour), "limit")},
 		"answers of both count": {
