@@ -75,10 +75,11 @@ func (l *Limit) Short(now time.Time) string {
 
 // Words says it with what the forecast is.
 func (l *Limit) Words(now time.Time) string {
+	text := l.Short(now)
 	if leads := l.Leads(now); leads != "" {
-		return l.Short(now) + " (forecast: " + leads + ")"
+		text += " (forecast: " + leads + ")"
 	}
-	return l.Short(now)
+	return text
 }
 
 // SayLimits writes a line for each.

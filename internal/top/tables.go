@@ -122,7 +122,7 @@ func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
 		if b.Unknown > 0 {
 			spent = "≥ " + spent
 		}
-		lines = append(lines, line{[]string{b.Name, spent, left, limit, part, budgetState(b, s.At)}, budgetStyle(b)})
+		lines = append(lines, line{[]string{b.Name, spent, left, limit, part, budgetState(b, s.At)}, unlessGood(b.Style())})
 	}
 	return table(columns, columns/4, head, lines)
 }
@@ -134,14 +134,10 @@ func limitTable(s *Snapshot, columns int) (heading string, rows []string) {
 	limits := slices.SortedStableFunc(slices.Values(s.Limits), func(a, b overview.Limit) int { return cmp.Compare(b.Used, a.Used) })
 	var lines []line
 	for _, l := range limits {
-		style := l.Style()
-		if style == term.Good {
-			style = term.Plain
-		}
 		if columns > 0 && columns < 100 { // both ends tell accounts apart
 			l.Account = printable.CutMiddle(l.Account, 14, "…")
 		}
-		lines = append(lines, line{[]string{l.Window, l.Account, bar(l.Used) + " " + l.Percent(), message.TimeOfDay(l.Resets.Time, s.At), l.Leads(s.At)}, style})
+		lines = append(lines, line{[]string{l.Window, l.Account, bar(l.Used) + " " + l.Percent(), message.TimeOfDay(l.Resets.Time, s.At), l.Leads(s.At)}, unlessGood(l.Style())})
 	}
 	return table(columns, len("full at about 15:04"), head, lines)
 }
@@ -157,14 +153,12 @@ func used(b overview.Budget) float64 {
 	return 0
 }
 
-func budgetStyle(b overview.Budget) term.Style {
-	switch {
-	case b.Closed:
-		return term.Bad
-	case b.Warning:
-		return term.Warning
+// unlessGood is how a line looks: what is as it should be does not stand out.
+func unlessGood(s term.Style) term.Style {
+	if s == term.Good {
+		return term.Plain
 	}
-	return term.Plain
+	return s
 }
 
 func budgetState(b overview.Budget, at time.Time) string {

@@ -12,12 +12,6 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// limitTable has the bars of what is used.
-func limitTable(bars []term.Bar) []term.Column {
-	return []term.Column{{Heading: "ACCOUNT", Kind: term.Path, Min: 12}, {Heading: "WINDOW", Kind: term.Path, Min: 9}, {Heading: "USED", Kind: term.Number}, {Bars: bars},
-		{Heading: "RESETS", Kind: term.Whole}, {Heading: "FORECAST", Kind: term.Whole, Drop: 1}}
-}
-
 // New makes belay limits.
 func New() *cobra.Command {
 	var asJSON bool
@@ -56,7 +50,9 @@ A forecast is where the window leads if it is used as in the last hour. Details:
 			bars = append(bars, term.Bar{Length: 1, Full: l.Used, Style: l.Style(), Rest: term.Faint})
 			rows = append(rows, term.Cells(l.Account, l.Window, term.Styled(l.Style(), l.Percent()), message.TimeOfDay(l.Resets.Time, now), l.Leads(now)))
 		}
-		return term.Table(cmd.OutOrStdout(), limitTable(bars), rows)
+		columns := []term.Column{{Heading: "ACCOUNT", Kind: term.Path, Min: 12}, {Heading: "WINDOW", Kind: term.Path, Min: 9}, {Heading: "USED", Kind: term.Number}, {Bars: bars},
+			{Heading: "RESETS", Kind: term.Whole}, {Heading: "FORECAST", Kind: term.Whole, Drop: 1}}
+		return term.Table(cmd.OutOrStdout(), columns, rows)
 	}
 	return cmd
 }
