@@ -3,7 +3,10 @@
 package agents_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,7 +19,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/telemetry/otlptest"
 	"github.com/belay-run/belay/internal/test/must"
 )
 
@@ -44,7 +49,7 @@ var logins = map[*agent]loginOf{
 		return refused == 1
 	}},
 	codex: {".codex/auth.json", func(name string) string {
-		return fmt.Sprintf(`{"auth_mode":"chatgpt","tokens":{"id_token":%q,"access_token":%q,"refresh_token":"refresh","account_id":"account"},"last_refresh":"2096-01-01T00:00:00Z"}`,
+		return fmt.Sprintf(`{"auth_mode":"chatgpt","tokens":{"id_token":%q,"access_token":%q,"refresh_token":"rt-codex-refresh","account_id":"account"},"last_refresh":"2096-01-01T00:00:00Z"}`,
 			token("id"), token(name))
 	}, func(s *stage.Stage, url string) {
 		config := fmt.Sprintf("model_provider = \"x\"\nchatgpt_base_url = %q\n[model_providers.x]\nname = \"x\"\nbase_url = %q\nwire_api = \"responses\"\nrequires_openai_auth = true\n", url, url+"/v1")
@@ -55,13 +60,23 @@ var logins = map[*agent]loginOf{
 	}},
 }
 
-// A login that another process renews while the CLI is told that it is not valid: one more try, and the file is nowhere on record.
+// ofLogins is what only the files of logins have in them: tokens, also in part, when they expire, whose they are.
+var ofLogins = []string{"sk-ant-o", token(""), "rt-codex", "a@example.com", "4000000000", "2096-01-01"}
+
+// A login that another process renews while the CLI is told that it is not valid: one more try, and nothing of the file is on record, in any field of the log or
+// in what is sent by telemetry.
 func TestLogin_Renewed(t *testing.T) {
 	t.Parallel()
+	sends := t.TempDir()
+	must.OK(t, built.Into(sends, built.Companion))
 	for a, login := range logins {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			s := a.New(t, a.Versions[0], "200")
+			receiver := &otlptest.Receiver{}
+			collector := receiver.Start()
+			t.Cleanup(collector.Close)
+			s.Env = append(s.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "PATH="+strings.Join([]string{sends, filepath.Dir(s.Agent), os.Getenv("PATH")}, ":"))
 			path := filepath.Join(s.Dir, "api", "home", login.file)
 			write := func(name string) {
 				must.OK(t, os.WriteFile(path+".new", []byte(login.content(name)), 0o600))
@@ -91,20 +106,42 @@ func TestLogin_Renewed(t *testing.T) {
 			}))
 			t.Cleanup(front.Close)
 			login.prepare(s, front.URL)
-			r := s.Belay([]string{"--max-retries", "0"}, a.ask("say hi"))
+			r := s.Belay([]string{"--max-retries", "0", "--telemetry"}, a.ask("say hi"))
 			r.Exits(0)
 			r.Is("", 2)
 			r.Says(a.Name + " could not log in, but the login has been renewed meanwhile; trying once more")
+			nowhere := func(where, text string) {
+				hash := func(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(login.content(name)))) }
+				for _, part := range append(ofLogins, hash("OLD"), hash("NEW")) {
+					if strings.Contains(text, part) {
+						t.Errorf("%s of the login is in %s", part, where)
+					}
+				}
+			}
+			log, err := os.ReadFile(r.Result.Log)
+			must.OK(t, err)
+			fields := 0
+			for line := range bytes.Lines(log) {
+				var entry map[string]any
+				must.OK(t, json.Unmarshal(line, &entry))
+				for name, field := range entry { // without the escapes of JSON
+					nowhere("the log's "+name, fmt.Sprintf("%+v", field))
+					fields++
+				}
+			}
+			s.Run("belay", "telemetry").Exits(0)
+			for _, body := range receiver.Bodies() {
+				nowhere("telemetry", string(body))
+			}
+			if byID, _ := receiver.Distinct(); fields < 20 || len(byID) < 3 { // the run and its attempts
+				t.Errorf("%d fields in the log, %d spans", fields, len(byID))
+			}
 			must.OK(t, filepath.WalkDir(s.State, func(path string, d os.DirEntry, err error) error {
 				if err != nil || !d.Type().IsRegular() {
 					return err
 				}
 				data, err := os.ReadFile(path)
-				for _, part := range []string{"sk-ant-o", token("")} {
-					if strings.Contains(string(data), part) {
-						t.Errorf("the login is in %s", path)
-					}
-				}
+				nowhere(path, string(data))
 				return err
 			}))
 		})
