@@ -80,8 +80,11 @@ func (g *ground) ready(cand *candidate, n int) (refused *admission.Refusal) {
 		err = g.between(cand, fmt.Sprintf("attempt-%d", g.last), g.place.Base, goesOn)
 	}
 	if err != nil {
-		why := err.Error()
-		return &admission.Refusal{Code: -1, StopCode: CodeFailed, Message: fmt.Sprintf("%s was not started: %s", cand.call.Command.Name(), why), Barred: true,
+		why, code := err.Error(), CodeFailed
+		if _, usage := errors.AsType[*belaytype.UsageError](err); usage {
+			code = CodeUsage
+		}
+		return &admission.Refusal{Code: -1, StopCode: code, Message: fmt.Sprintf("%s was not started: %s", cand.call.Command.Name(), why), Barred: true,
 			Stop: &retry.Error{Cause: err}, Verdict: verdict.Verdict{Class: verdict.Unknown, Rule: "worktree", Evidence: why, Sent: verdict.SentNo}}
 	}
 	g.last = n
@@ -135,7 +138,10 @@ func (g *ground) ofSession(c *call.Call) (string, error) {
 			return t.ID, nil
 		}
 	}
-	return "", cmp.Or(err, fmt.Errorf("session %s has not worked in a tree of its own", id))
+	if err == nil && c.Settings.Resume.OrNew {
+		return c.ID, nil
+	}
+	return "", cmp.Or(err, error(&belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", id)}))
 }
 
 // work is what has become of the work; nil as long as it is not over.

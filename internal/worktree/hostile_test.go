@@ -45,7 +45,7 @@ func put(t *testing.T, dir, name, text string) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 }
 
-func run(t *testing.T, dir string, args ...string) {
+func run(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir

@@ -429,4 +429,3 @@ func TestStories(t *testing.T) {
 		t.Run(fmt.Sprint(first+i), func(t *testing.T) { playStory(t, first+i) })
 	}
 }
-

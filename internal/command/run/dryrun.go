@@ -68,6 +68,9 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	if r.Check.Line != "" {
 		line("check", "%s", checkPreview(r))
 	}
+	if w := &r.Worktree; w.On {
+		line("worktree", "made from %s, on a branch belay/…", w.Ref)
+	}
 	for _, f := range p.Fallbacks {
 		if f.Refused != "" {
 			line("fallback", "%s", message.FallbackRefused(f.Name, f.Refused))

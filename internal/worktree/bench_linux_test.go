@@ -1,0 +1,53 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/test/must"
+)
+
+// What a tree of 50,000 files costs, beside git worktree add alone: CPU of all processes.
+func BenchmarkEnter(b *testing.B) {
+	top := filepath.Join(b.TempDir(), "repo")
+	for d := range 500 {
+		dir := filepath.Join(top, fmt.Sprint("d", d))
+		must.OK(b, os.MkdirAll(dir, 0o755))
+		for f := range 100 {
+			must.OK(b, os.WriteFile(filepath.Join(dir, fmt.Sprint("f", f)), fmt.Appendf(nil, "%d %d\n", d, f), 0o644))
+		}
+	}
+	run(b, top, "init", "-q", "-b", "main")
+	run(b, top, "add", "-A")
+	run(b, top, "-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "-qm", "one")
+	s := Of(filepath.Join(b.TempDir(), "state"), nil)
+	var ours, gits time.Duration
+	for n := 0; b.Loop(); n++ {
+		before := cpu()
+		run(b, top, "worktree", "add", "-q", "--detach", filepath.Join(b.TempDir(), "plain"), "HEAD")
+		between := cpu()
+		o := &Order{ID: fmt.Sprint("run", n), Run: fmt.Sprint("run", n), Dir: top}
+		p, err := s.Check(o)
+		must.OK(b, err)
+		tree, _, err := s.Enter(o, p)
+		must.OK(b, err)
+		must.OK(b, tree.Ready(false))
+		gits, ours = gits+between-before, ours+cpu()-between
+		must.OK(b, tree.Drop())
+	}
+	b.ReportMetric(float64(ours)/float64(gits), "of-git-worktree-add")
+}
+
+// cpu is what this process and its children have used.
+func cpu() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		syscall.Getrusage(who, &u)
+		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return sum
+}
