@@ -26,6 +26,30 @@ type Filter struct {
 	Project string
 	Machine string // of a fleet
 	Batch   string // the results of the batch that runs are tasks of
+	Model   string // that runs have used last
+	Gate    string // that runs have gone through
+	Text    string // that the id, the command, a label, the task or an error has in it
+	// Order is what runs are sorted by, the greatest first, or the least after a "-": a key of [Orders]. Empty means the newest first.
+	Order string
+}
+
+// Orders are what runs can be sorted by, as SQL.
+var Orders = map[string]string{
+	"ended": "i.timestamp", "took": "i.response_ms", "waited": "i.wait_ms", "attempts": "i.attempts", "tokens": "i.input_tokens + i.output_tokens", "cost": "i.cost_usd",
+}
+
+// order is the order of runs, the last one that is wanted first.
+func (f Filter) order() string {
+	key, least := strings.CutPrefix(f.Order, "-")
+	newest := "i.timestamp DESC, i.id DESC"
+	switch by := Orders[key]; {
+	case by == "":
+		return newest
+	case least:
+		return by + " IS NULL, " + by + ", " + newest
+	default:
+		return by + " DESC NULLS LAST, " + newest
+	}
 }
 
 // Failed is the class that stands for every failure.
@@ -182,6 +206,12 @@ func (f Filter) ofInvocations() *where {
 	f.labels(w, "i.")
 	w.is("i.profile", f.Profile)
 	w.is("i.session", f.Session)
+	w.is("i.model", f.Model)
+	w.is("i.gate", f.Gate)
+	if f.Text != "" {
+		const in = "instr(lower(concat_ws(char(10), i.id, i.command, i.name, replace(replace(i.tags, '\":\"', '='), '\"', ''), i.project, i.batch, i.task, 'line ' || i.line, i.model)), lower(?)) > 0"
+		w.and("("+in+" OR EXISTS (SELECT 1 FROM attempts a WHERE a.invocation = i.id AND instr(lower(a.error), lower(?)) > 0))", f.Text, f.Text)
+	}
 	switch f.Class {
 	case "":
 	case string(verdict.OK):

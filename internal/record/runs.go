@@ -83,7 +83,7 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 // Invocations returns those that the filter lets through, oldest first.
 func (r Runs) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 	w := f.ofInvocations()
-	query := "SELECT " + invocationColumns + " FROM invocations i" + w.String() + " ORDER BY i.timestamp DESC, i.id DESC"
+	query := "SELECT " + invocationColumns + " FROM invocations i" + w.String() + " ORDER BY " + f.order()
 	return database.Newest(ctx, r.db, query, w.args, f.Limit, scanInvocation)
 }
 
@@ -202,7 +202,7 @@ func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 // Recent returns the newest runs that the filter lets through, newest first, at most Limit. It is [Runs.Invocations] for records of any size: the
 // sums say in which quarters of an hour there is something, and only those are looked through.
 func (r Runs) Recent(ctx context.Context, f Filter) ([]Invocation, error) {
-	if f.Session != "" || f.Invocation != "" || f.Limit <= 0 || f.Profile == "" && !f.labelled() {
+	if f.Session != "" || f.Invocation != "" || f.Order != "" || f.Limit <= 0 || f.Profile == "" && !f.labelled() {
 		list, err := r.Invocations(ctx, f) // which indexes serve
 		slices.Reverse(list)
 		return list, err
