@@ -287,13 +287,23 @@ func TestPage(t *testing.T) {
 	if agent := w.rehearsal(`429(retry-after=1), tool(bash: until [ -e `+answered+` ]; do sleep 0.1; done), 200(text="hello <img src=x onerror=window.pwned=1>", in=1200, out=80)`,
 		"--name", "nightly", "--tag", "team=web", "claude -p hi --allowedTools Bash"); agent != nil {
 		w.startCommand(agent)
-		check(tab.Until("an agent", `document.querySelector("[data-run] a")?.innerText === "Output"`))
-		check(chromedp.Run(tab, chromedp.Click(`[data-run] a`)))
-		check(tab.Until("its tool", `document.querySelector("main").innerText.includes("Bash")`))
+		check(tab.Until("an agent", `document.querySelector("[data-run] .push a")?.innerText === "Output"`))
+		check(chromedp.Run(tab, chromedp.Click(`[data-run] .push a`)))
+		check(tab.Until("its tool", `document.querySelector("pre.output")?.innerText.includes("Bash until [ -e ")`))
+		if where := value(`document.querySelector("nav [aria-current]").innerText + document.querySelector(".crumbs a").innerText`); where != "NowNow" {
+			t.Errorf("a live run is under %s", where)
+		}
 		check(os.WriteFile(answered, nil, 0o600))
 		check(tab.Until("its end", `[...document.querySelectorAll("dt")].some((e) => e.textContent === "Ended")`)) // what was drawn since then has not taken the output away
 		for _, text := range []string{"hello <img src=x onerror=window.pwned=1>", "The run has ended."} {
-			check(tab.Until(text, fmt.Sprintf(`document.querySelector("pre.output").innerText.includes(%q)`, text)))
+			check(tab.Until(text, fmt.Sprintf(`document.querySelector("pre.output")?.innerText.includes(%q)`, text)))
+		}
+		if said := value(`document.querySelector("pre.output").innerText`); strings.Contains(said, "stream_event") || strings.Contains(said, "system init") {
+			t.Errorf("its output is for programs:\n%s", said)
+		}
+		if same := value(`(() => { const of = (e) => getComputedStyle(e).background; const track = of(document.querySelector(".lane")); const all = [...document.querySelectorAll(".key i:not(.idle)")].map(of);
+			return all.includes(track) || new Set(all).size < all.length || of(document.querySelector(".lane .tool")) !== of(document.querySelector(".key .tool")) ? [track, ...all].join("\n") : ""; })()`); same != "" {
+			t.Errorf("the colours of the legend are those of the track, or of each other: %s", same)
 		}
 		if value("String(window.pwned)") != "undefined" {
 			t.Error("what an agent prints was taken for HTML")
@@ -353,14 +363,17 @@ func TestPage(t *testing.T) {
 		for _, size := range []struct {
 			width int64
 			dark  bool
-		}{{1440, false}, {1440, true}, {390, true}, {390, false}} {
+		}{{1440, false}, {1440, true}, {1024, true}, {1024, false}, {390, true}, {390, false}} {
 			check(tab.Size(size.width, 900, size.dark))
 			var wide int64
 			check(chromedp.Run(tab, chromedp.Evaluate(`document.documentElement.scrollWidth`, &wide)))
 			if wide > size.width {
 				t.Errorf("%s is %d wide on a screen of %d", name, wide, size.width)
 			}
-			if script != "" && (size.width == 1440) != size.dark {
+			if found := value(cut); found != "" {
+				t.Errorf("%s at %d, text is cut:\n%s", name, size.width, found)
+			}
+			if script != "" && (size.width == 1440) != size.dark && size.width != 1024 {
 				if found := violations(t, tab, script); found != "" {
 					t.Errorf("%s, %+v:\n%s", name, size, found)
 				}
@@ -369,11 +382,14 @@ func TestPage(t *testing.T) {
 				check(tab.Picture(filepath.Join(shots, fmt.Sprintf("%s-%d-%v.png", strings.NewReplacer("&", "-", "=", "-").Replace(name), size.width, size.dark)), true))
 			}
 		}
+		if found := value(mouseOnly); found != "" {
+			t.Errorf("%s, only a mouse gets to:\n%s", name, found)
+		}
 		if value("String(window.pwned) + document.querySelectorAll('main script, main img').length") != "undefined0" {
 			t.Errorf("%s has taken what is on record for HTML", name)
 		}
 	}
-	for _, query := range []string{"view=now", "view=batches", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=run&id=made-" + url.QueryEscape(hostile), "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
+	for _, query := range []string{"view=now", "view=batches", "view=batch&results=" + url.QueryEscape(filepath.Join(w.dir, "answers.jsonl")), "view=past", "view=past&q=" + url.QueryEscape("IT FAILED") + "&sort=-cost", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=run&id=made-" + url.QueryEscape(hostile), "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
 		open(query)
 		look(query)
 	}
@@ -423,3 +439,39 @@ func violations(t *testing.T, tab *browser.Tab, script string) string {
 	}
 	return found
 }
+
+// cut finds text that is off the screen, that a box around it cuts, or that is over other text of an axis. What is cut by its own reader, such as a list of choices,
+// is left out.
+const cut = `(() => {
+	const found = [];
+	const say = (n, why) => found.push(n.data.trim().slice(0, 60) + ": " + why);
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n; n = walk.nextNode();) {
+		const el = n.parentElement;
+		if (!n.data.trim() || el.closest(".unseen, .skip, select, script, style, noscript") || !el.checkVisibility({visibilityProperty: true})) continue;
+		const range = document.createRange();
+		range.selectNodeContents(n);
+		for (const r of range.getClientRects()) {
+			if (r.width < 1) continue;
+			let why = r.left < -1 || r.right > innerWidth + 1 ? "off the screen" : "";
+			for (let box = el; box && box !== document.body && !why; box = box.parentElement) {
+				const s = getComputedStyle(box), b = box.getBoundingClientRect();
+				if (s.overflowX !== "visible" && (r.left < b.left - 1 || r.right > b.right + 1)) why = "cut by <" + box.tagName + " class=" + box.className + ">";
+				if (/hidden|clip/.test(s.overflowY) && (r.top < b.top - 2 || r.bottom > b.bottom + 2)) why = "cut below by <" + box.tagName + " class=" + box.className + ">";
+			}
+			if (why) { say(n, why); break; }
+		}
+	}
+	for (const axis of document.querySelectorAll(".xs, .ys, .ruler")) {
+		const marks = [...axis.children].filter((e) => e.checkVisibility({visibilityProperty: true})).map((e) => [e.firstChild, e.getBoundingClientRect()]).filter(([n]) => n);
+		marks.forEach(([n, a], i) => marks.slice(i + 1).forEach(([, b]) => { if (a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2) say(n, "under another mark"); }));
+	}
+	return found.slice(0, 12).join("\n");
+})()`
+
+// mouseOnly finds what leads somewhere and has no link to the same place in it, or beside it in the table of a chart, and what can be used but not reached.
+const mouseOnly = `(() => {
+	const lost = [...document.querySelectorAll("[data-href]")].filter((e) => ![...(e.closest("figure") || e).querySelectorAll("a")].some((a) => a.getAttribute("href") === e.dataset.href));
+	const out = [...document.querySelectorAll("main a[href], main button, main select, main input, main summary")].filter((e) => e.tabIndex < 0);
+	return [...lost, ...out].map((e) => e.outerHTML.slice(0, 200)).join("\n");
+})()`

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belay-run/belay/internal/batch/tasks"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -145,24 +143,11 @@ func (e *ended) failures() []Failure {
 	}
 	defer f.Close()
 	for _, p := range e.inOrder(func(p place) bool { return p.state == Failed }) {
-		var r struct {
-			Task    string `json:"task"`
-			Line    int    `json:"line"`
-			Class   string `json:"error_type"`
-			Error   string `json:"error"`
-			Profile string `json:"profile"`
-			Stderr  string `json:"stderr"`
-		}
-		if json.NewDecoder(io.NewSectionReader(f, p.offset, p.size)).Decode(&r) != nil {
-			continue
-		}
+		r := readTask(f, p)
 		i := slices.IndexFunc(list, func(f Failure) bool { return f.Class == r.Class })
 		if i < 0 {
 			i = len(list)
-			if r.Profile == "generic" {
-				r.Error = message.BatchWhy(r.Error, r.Stderr)
-			}
-			list = append(list, Failure{Class: r.Class, Task: r.Task, Line: tasks.OwnLine(r.Task, p.hash, r.Line), Error: r.Error})
+			list = append(list, Failure{Class: r.Class, Task: r.Task, Line: r.Line, Error: r.Error})
 		}
 		list[i].Count++
 	}

@@ -25,6 +25,7 @@ var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (
 	"/api/alerts":   viewOf((*view.Source).Alerts),
 	"/api/audit":    viewOf((*view.Source).Audit),
 	"/api/batches":  viewOf((*view.Source).Batches),
+	"/api/batch":    viewOf((*view.Source).Tasks),
 	"/api/spend":    viewOf((*view.Source).Spend),
 	"/api/health":   viewOf((*view.Source).Health),
 }

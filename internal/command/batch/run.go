@@ -34,7 +34,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) erro
 		return errors.Join(err, b.Ledger.Close(false))
 	}
 	s := r.prepareState()
-	record := r.openRecord(s)
+	record := r.openRecord(s, results)
 	if b.MaxCost > 0 && record != nil {
 		b.Book = s.RunCosts().Book(record.ID, &budget.Terms{Limit: b.MaxCost})
 		defer b.Book.Remove()
@@ -123,7 +123,7 @@ func (r *taskRunner) prepareState() *state.State {
 }
 
 // openRecord tells others that the batch runs; what its tasks leave behind when it is killed is found by that.
-func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
+func (r *taskRunner) openRecord(s *state.State, results string) *supervise.Record {
 	if s == nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 	if d := detach.Of(r.ctx); d != nil {
 		id = d.ID
 	}
-	record, err := s.CreateRecord(supervise.Record{ID: id, Command: "batch", Profile: "generic", Started: time.Now(), Attempt: 1,
+	record, err := s.CreateRecord(supervise.Record{ID: id, Command: "batch", Profile: "generic", Started: time.Now(), Attempt: 1, Activity: filepath.Base(results),
 		Name: r.settings.Name, Tags: r.settings.Tags, Parent: engine.EnclosingRun()})
 	if err != nil {
 		r.view.line(message.NoRecord(nil, err))

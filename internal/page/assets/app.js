@@ -6,12 +6,13 @@ import { span, shortID } from './format.js';
 import { look } from './output.js';
 import * as now from './now.js';
 import * as batches from './batches.js';
+import * as batch from './batch.js';
 import * as past from './past.js';
 import * as run_ from './run.js';
 import * as spend from './spend.js';
 import * as health from './health.js';
 
-const views = { now, batches, past, spend, health, run: run_ };
+const views = { now, batches, past, spend, health, run: run_, batch };
 const main = document.getElementById('main');
 const state = { now: null, readOnly: false, version: 0, data: null, of: '', choices: null, trouble: '', live: 'connecting' };
 
@@ -25,7 +26,7 @@ function draw() {
   const view = views[name()];
   document.title = `${view.title} · Belay`;
   show(document.getElementById('nav'), Object.entries(views).filter(([, v]) => v.title && !v.inner).map(([key, v]) =>
-    linked(link(key), v.title, { 'aria-current': key === (view.inner || name()) && 'page' })));
+    linked(link(key), v.title, { 'aria-current': key === (view.inner ? view.inner(query(), state.now) : name()) && 'page' })));
   const ready = !view.path || state.of === address();
   const data = view.path ? (ready ? state.data : null) : state.now;
   show(main, state.trouble && h('p', { class: 'notice bad', role: 'alert' }, state.trouble),
@@ -62,12 +63,17 @@ async function load() {
 
 /** go shows another address. */
 export function go(to, replace) {
-  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  history[replace || to === location.pathname + location.search ? 'replaceState' : 'pushState'](null, '', to);
   load();
 }
 
 document.addEventListener('click', (e) => {
   const a = e.target.closest('a[data-link]');
+  const row = !a && !e.target.closest('a, button, input, select, summary, label, pre') && getSelection().isCollapsed && e.target.closest('[data-href]');
+  if (row && e.button === 0) { // the link in it is for all others
+    go(row.dataset.href);
+    window.scrollTo(0, 0);
+  }
   if (a && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
     e.preventDefault();
     go(a.getAttribute('href'));
@@ -80,7 +86,9 @@ window.addEventListener('popstate', load);
 // Filters are a form whose fields are in the address.
 document.addEventListener('change', (e) => {
   const form = e.target.closest('form[data-filters]');
-  if (form) go(link(name(), Object.fromEntries(new FormData(form))));
+  if (!form) return;
+  const { until, ...fields } = Object.fromEntries(new FormData(form));
+  go(link(name(), e.target.name === 'since' ? fields : { until, ...fields }));
 });
 document.addEventListener('submit', (e) => {
   if (e.target.matches('form[data-filters]')) {
@@ -167,7 +175,7 @@ async function live() {
         if (!views[name()].path || views[name()].inner) draw();
       } else if (event === 'record' || event === 'batches') {
         state.version = data.version;
-        if (event === 'record' || views[name()] === batches) changed();
+        if (event === 'record' || views[name()] === batches || views[name()] === batch) changed();
       } else if (event === 'fold') {
         folding(data);
       }

@@ -1,6 +1,6 @@
 // Charts: bars over time, and lines. Each has axes that can be read, exact values where one points or tabs to, and a table with the same.
 
-import { h } from './dom.js';
+import { h, linked } from './dom.js';
 import { day, clock, mark, span } from './format.js';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -21,11 +21,18 @@ export function steps(times, step, from, to) {
   const last = Math.max(times[times.length - 1], to ? Date.parse(to) : 0);
   while (d.getTime() <= last && all.length < 1000) {
     all.push(d.getTime());
-    if (step === 'hour') d.setTime(d.getTime() + 3600e3);
-    else if (step === 'month') d.setMonth(d.getMonth() + 1);
-    else d.setDate(d.getDate() + 1);
+    d.setTime(after(d.getTime(), step));
   }
   return all;
+}
+
+/** after is when the next step begins. */
+function after(t, step) {
+  const d = new Date(t);
+  if (step === 'hour') d.setTime(t + 3600e3);
+  else if (step === 'month') d.setMonth(d.getMonth() + 1);
+  else d.setDate(d.getDate() + 1);
+  return d.getTime();
 }
 
 function start(t, step) {
@@ -67,9 +74,10 @@ function axis(most, { format, max, whole }) {
 }
 
 /**
- * chart draws series over times. series: [{name, color, values}], values in the order of times, null for none. kind: bars (one on another) or lines.
+ * chart draws series over times. series: [{name, color, values}], values in the order of times, null for none. kind: bars (one on another) or lines. runs is the address of
+ * what ended within a time: a bar leads there, and for all who do not point, the row of the table does.
  */
-export function chart({ title, times, step, series, format, kind = 'bars', height = 230, max, whole }) {
+export function chart({ title, times, step, series, format, kind = 'bars', height = 230, max, whole, runs }) {
   const sum = (i) => series.reduce((n, s) => n + (s.values[i] || 0), 0);
   const most = kind === 'bars' ? Math.max(0, ...times.map((_, i) => sum(i))) : Math.max(0, ...series.flatMap((s) => s.values.map((v) => v || 0)));
   const { top, lines } = axis(most, { format, max, whole });
@@ -77,12 +85,13 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
   const H = height, plot = H - T - B, width = (W - L - R) / Math.max(1, times.length);
   const x = (i) => L + i * width, y = (v) => T + plot * (1 - v / top);
   const every = Math.max(1, Math.ceil(times.length / (step === 'hour' ? 12 : 10)));
+  const to = (at) => runs && runs({ since: new Date(at).toISOString(), until: new Date(after(at, step)).toISOString() });
   const marks = [];
   times.forEach((at, i) => {
     const text = [label(at, step, true), ...series.filter((s) => s.values[i] != null && (kind === 'lines' || s.values[i] > 0)).map((s) => `${s.name}: ${format(s.values[i])}`)];
     if (kind === 'bars' && series.length > 1 && text.length > 2) text.push(`together: ${format(sum(i))}`);
     let up = 0;
-    marks.push(h('g', { class: 'step', 'data-tip': text.join('\n') },
+    marks.push(h('g', { class: 'step', 'data-tip': text.join('\n'), 'data-href': to(at) },
       h('rect', { class: 'hit', x: x(i), y: T, width, height: plot }),
       kind === 'bars' && series.map((s) => {
         const v = s.values[i] || 0;
@@ -112,9 +121,9 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
         h('div', { class: 'ys', 'aria-hidden': 'true' }, lines.map((v) => place(h('span', {}, onAxis(v)), 'top', 100 * y(v) / H))),
         h('div', { class: 'xs', 'aria-hidden': 'true' }, times.map((at, i) => i % every === 0 && place(h('span', {}, label(at, step)), 'left', 100 * (x(i) + width / 2) / W)))),
       h('details', { class: 'asTable' }, h('summary', {}, 'As a table'),
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` }, h('table', {}, h('caption', { class: 'unseen' }, title),
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` }, h('table', { class: 'plain' }, h('caption', { class: 'unseen' }, title),
           h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, step), series.map((s) => h('th', { scope: 'col', class: 'num' }, s.name)))),
-          h('tbody', {}, times.map((at, i) => h('tr', {}, h('th', { scope: 'row' }, label(at, step, true)), series.map((s) => h('td', { class: 'num' }, s.values[i] == null ? '–' : format(s.values[i]))))))))),
+          h('tbody', {}, times.map((at, i) => h('tr', {}, h('th', { scope: 'row' }, to(at) ? linked(to(at), label(at, step, true)) : label(at, step, true)), series.map((s) => h('td', { class: 'num' }, s.values[i] == null ? '–' : format(s.values[i]))))))))),
     ]);
 }
 

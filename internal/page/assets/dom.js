@@ -53,6 +53,7 @@ export function morph(from, to) {
     }
   });
   while (from.childNodes.length > next.length) from.lastChild.remove();
+  if ((from.tagName === 'SELECT' || from.tagName === 'INPUT') && from !== document.activeElement) from.value = to.value;
 }
 
 // keep says that an attribute belongs to who uses the page.
@@ -66,9 +67,15 @@ export function show(el, ...children) {
 }
 
 // Pieces that several views have.
-export const chip = (kind, text) => h('span', { class: 'badge ' + kind }, text);
-export const tag = (text, title) => h('span', { class: 'tag', title }, text);
-export const cut = (text) => h('span', { class: 'cut', title: text || '' }, text || '');
+export const chip = (kind, text) => h('span', { class: `badge ${kind}${text.length > 24 ? ' long' : ''}` }, text);
 export const linked = (href, text, more) => h('a', { href, 'data-link': true, ...more }, text);
+/** tag is a label; href leads to all that have it. */
+export const tag = (text, title, href) => (href ? linked(href, text, { class: 'tag', title }) : h('span', { class: 'tag', title }, text));
+/** trouble is an error; of a long one it is the begin, and href leads to the rest. */
+export const trouble = (text, href) => text && h('div', { class: 'trouble' }, text.length > 400 && href ? [/^[^]{0,360}/u.exec(text)[0], '… ', linked(href, 'all of it')] : text);
+/** copied is a command with a button that copies it. */
+export const copied = (command) => h('span', { class: 'copy' }, h('code', {}, command), h('button', { type: 'button', 'data-act': 'copy', 'data-id': command, 'aria-label': `Copy: ${command}` }, 'Copy'));
+/** none says why there is nothing, and what to type. */
+export const none = (text, command) => h('div', { class: 'quiet empty' }, h('p', {}, text), command && h('p', {}, copied(command)));
 export const figure = (name, value, more, kind) =>
   h('div', { class: kind || '' }, h('dt', {}, name), h('dd', {}, value, more && h('small', {}, more)));

@@ -7,7 +7,7 @@ import * as health from './health.js';
 import * as past from './past.js';
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const link = (view) => '#' + (view === 'run' ? 'past' : view);
+const link = () => null; // what a link leads to is not in it
 const part = (id, ...children) => h('div', { id, class: 'part' }, children);
 const since = data.spend.from ? `since ${full(data.spend.from)}` : 'all that is on record';
 
@@ -21,4 +21,4 @@ document.getElementById('main').replaceChildren(
   part('alerts', past.render(data.alerts, { query: { tab: 'alerts' }, link })));
 document.querySelector('#alerts h1').textContent = 'Alerts';
 for (const el of document.querySelectorAll('.filters, .tabs, .pages')) el.remove(); // there is nothing to choose
-for (const a of document.querySelectorAll('a[data-link]')) if (a.getAttribute('href') === '#past') a.replaceWith(...a.childNodes); // stories are not in it
+for (const a of document.querySelectorAll('a[data-link]')) a.replaceWith(h('span', { class: a.className || null }, ...a.childNodes));

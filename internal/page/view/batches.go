@@ -49,17 +49,36 @@ func (s *Source) Batches(ctx context.Context, _ url.Values) (v Batches, err erro
 		if ctx.Err() != nil {
 			return v, ctx.Err()
 		}
-		b := Batch{Entry: e, Name: filepath.Base(e.Results)}
-		if b.Status, err = s.batches.read(e.Results); err != nil {
-			b.Error = err.Error()
-		} else {
-			b.Now = b.Status.Progress.Tasks
-			b.CanRetry = s.canRetry(e, b.Status) == nil
-		}
-		b.Again = nil // which is said by Retry
-		v.Batches = append(v.Batches, b)
+		v.Batches = append(v.Batches, s.batch(e))
 	}
 	return v, nil
+}
+
+// batch says how one stands.
+func (s *Source) batch(e batch.Entry) Batch {
+	b := Batch{Entry: e, Name: filepath.Base(e.Results)}
+	var err error
+	if b.Status, err = s.batches.read(e.Results); err != nil {
+		b.Error = err.Error()
+	} else {
+		b.Now = b.Status.Progress.Tasks
+		b.CanRetry = s.canRetry(e, b.Status) == nil
+	}
+	b.Again = nil // which is said by Retry
+	return b
+}
+
+// entry is the batch with these results; [os.ErrNotExist] if none was noted.
+func (s *Source) entry(results string) (batch.Entry, error) {
+	list, err := s.Registry().List()
+	if err != nil {
+		return batch.Entry{}, err
+	}
+	i := slices.IndexFunc(list, func(e batch.Entry) bool { return e.Results == results })
+	if i < 0 {
+		return batch.Entry{}, message.Error("no such batch, or its results are gone", os.ErrNotExist)
+	}
+	return list[i], nil
 }
 
 // Registry is where batches are found.
@@ -182,15 +201,10 @@ const launchLimit = time.Minute
 // RetryBatch runs the failed tasks of the batch with these results again, by the command on record, and returns what to say of it. The batch goes on
 // by itself, whatever becomes of us.
 func (s *Source) RetryBatch(results string) (string, error) {
-	list, err := s.Registry().List()
+	e, err := s.entry(results)
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(list, func(e batch.Entry) bool { return e.Results == results })
-	if i < 0 {
-		return "", message.Error("no such batch, or its results are gone")
-	}
-	e := list[i]
 	status, err := batch.ReadStatus(e.Results)
 	if err != nil {
 		return "", err

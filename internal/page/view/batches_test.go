@@ -2,8 +2,11 @@ package view
 
 import (
 	"encoding/json"
+	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,6 +46,43 @@ func TestBatches(t *testing.T) {
 	is(`"name":"answers.jsonl"`, `"tasks":"questions.txt"`, `"total":1,"done":1,"failed":0`, `"cost_usd":0.25`, `"holder":null`, `"retry":"belay batch"`)
 	add(`{"task":"b","hash":"0123456789abcdee","state":"failed","cost_usd":0,"index":1,"success":false,"error":"no luck","error_type":"network","profile":"claude"}`)
 	is(`"total":2,"done":1,"failed":1`, `"failures":[{"error_type":"network","tasks":1,"first":"b","error":"no luck"}]`)
+	add(`{"task":"c","hash":"0123456789abcdec","state":"done","cost_usd":0,"index":2,"line":3,"id":"01-c","result":"` + strings.Repeat("ä", 5000) + `","output_file":"/etc/passwd","duration_ms":5,"attempts":1}`)
+	add(`{"task":"d","hash":"0123456789abcded","state":"skipped","cost_usd":0,"index":3,"reason":"b has failed"}`)
+	tasks := func(query string, want ...string) {
+		t.Helper()
+		q, err := url.ParseQuery(query)
+		must.OK(t, err)
+		q.Set("results", results)
+		v, err := s.Tasks(t.Context(), q)
+		must.OK(t, err)
+		got := []string{}
+		for _, task := range v.Ended {
+			got = append(got, task.Task)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	tasks("", "b", "d", "a", "c")
+	tasks("state=failed", "b")
+	tasks("q=LUCK", "b")
+	tasks("q=01-c", "c")
+	tasks("q=has+failed", "d")
+	tasks("from=3", "c")
+	tasks("from=-1&q=none")
+	v, err := s.Tasks(t.Context(), url.Values{"results": {results}, "q": {"01-c"}})
+	must.OK(t, err)
+	if c := v.Ended[0]; !c.Cut || c.Result != strings.Repeat("ä", 4<<10) || c.Output != "/etc/passwd" || c.Run != "01-c" {
+		t.Errorf("%+v", c)
+	}
+	other := filepath.Join(t.TempDir(), "other.jsonl") // it is as good, but no batch was started with it
+	data, err := os.ReadFile(results)
+	must.OK(t, errors.Join(err, os.WriteFile(other, data, 0o600)))
+	for _, path := range []string{other, results + "/../answers.jsonl", "answers.jsonl", ""} {
+		if _, err := s.Tasks(t.Context(), url.Values{"results": {path}}); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 	os.Remove(results)
 	is(`"batches":[]`)
 }

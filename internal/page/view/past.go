@@ -2,14 +2,18 @@ package view
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/record"
+	"github.com/belay-run/belay/verdict"
 )
 
 // pageSize is how many rows a list has.
@@ -21,6 +25,8 @@ type Runs struct {
 	Runs []record.Invocation `json:"runs"`
 	// More is where older ones begin; null if there are none.
 	More *time.Time `json:"more,omitempty"`
+	// Cut says that there are more in an order that is not that of time.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Runs returns past runs. The address may say before which time they ended.
@@ -39,7 +45,9 @@ func (s *Source) Runs(ctx context.Context, q url.Values) (runs Runs, err error) 
 		return runs, err
 	}
 	runs = Runs{Period: p, Runs: append([]record.Invocation{}, list...)}
-	if len(list) > n {
+	if len(list) > n && f.Order != "" {
+		runs.Runs, runs.Cut = list[:n], true
+	} else if len(list) > n {
 		more := list[n-1].Ended // others may have ended at the same millisecond: they come again rather than not at all
 		if list[n].Ended.Before(more) {
 			runs.Runs = list[:n]
@@ -59,6 +67,8 @@ type Story struct {
 	Running *Run `json:"running,omitempty"`
 	// Resume is the command that continues its session; empty if there is none to continue.
 	Resume string `json:"resume,omitempty"`
+	// Again is the command that runs it again, as far as that is on record: without its arguments, among which may be a prompt, or the one for its batch.
+	Again string `json:"again,omitempty"`
 }
 
 // Story returns that of the run whose id the address has.
@@ -102,7 +112,33 @@ func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err erro
 	if story.Session != "" && story.Running == nil {
 		story.Resume = resumeCommand(story.Profile, story.Session)
 	}
+	if story.Running == nil {
+		story.Again = s.again(found)
+	}
 	return story, nil
+}
+
+// again is the command that runs a run again; empty if none is known.
+func (s *Source) again(run *record.Invocation) string {
+	if run.Batch != "" {
+		e, err := s.entry(run.Batch)
+		if err != nil || e.Retry == "" || run.Class == string(verdict.OK) {
+			return ""
+		}
+		return "cd " + printable.Quoted(e.Dir) + " && " + e.Retry
+	}
+	words := []string{"belay", "run"}
+	if run.Name != "" {
+		words = append(words, "--name", printable.Quoted(run.Name))
+	}
+	for _, key := range slices.Sorted(maps.Keys(run.Tags)) {
+		words = append(words, "--tag", printable.Quoted(key+"="+run.Tags[key]))
+	}
+	command := strings.Join(append(words, "--", printable.Quoted(run.Command)), " ")
+	if run.Project != "" {
+		command = "cd " + printable.Quoted(run.Project) + " && " + command
+	}
+	return command
 }
 
 // Sessions are conversations with agents, the one that was used last first.

@@ -63,7 +63,8 @@ type Period struct {
 
 // filter reads the filters of an address, whose names are those of the flags of belay log. usual is since when, if it does not say so.
 func (s *Source) filter(q url.Values, usual string) (f record.Filter, p Period, err error) {
-	f = record.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session"), Machine: q.Get("machine"), Limit: pageSize}
+	f = record.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session"), Machine: q.Get("machine"),
+		Batch: q.Get("batch"), Model: q.Get("model"), Gate: q.Get("gate"), Text: q.Get("q"), Order: q.Get("sort"), Limit: pageSize}
 	if n, err := strconv.Atoi(q.Get("n")); err == nil && n > 0 && n <= 1000 {
 		f.Limit = n
 	}
