@@ -118,7 +118,7 @@ const (
 // not be started.
 func Counts(class, rule string, started bool) bool {
 	switch class {
-	case "ok", "interrupted", "breaker_open", "not_done", "":
+	case "ok", "interrupted", "breaker_open", "not_done", "conflict", "":
 		return false
 	}
 	if rule == RuleMaxCost || rule == RuleBudget {

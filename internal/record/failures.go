@@ -15,7 +15,7 @@ import (
 func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
 	var failed []*line
 	for i := range lines {
-		if e := &lines[i].Entry; final(e) && (e.ErrorType == verdict.NotDone || alert.Counts(classOf(e), e.Rule, e.Attempt > 0)) {
+		if e := &lines[i].Entry; final(e) && (e.ErrorType == verdict.NotDone || e.ErrorType == verdict.Conflict || alert.Counts(classOf(e), e.Rule, e.Attempt > 0)) {
 			failed = append(failed, &lines[i])
 		}
 	}

@@ -124,6 +124,8 @@ type Attempt struct {
 	Machine string         `json:"machine,omitempty"` // in the record of a fleet
 	// ModelAsked is the model that was asked for where Model is another one.
 	ModelAsked string `json:"model_asked,omitempty"`
+	// Worktree is what has become of the work of a run that had a tree of its own, in words.
+	Worktree string `json:"worktree,omitempty"`
 }
 
 // AttemptOutcome is how an attempt has ended.
@@ -168,7 +170,7 @@ const attemptColumns = `a.invocation, a.attempt, a.timestamp, coalesce(a.profile
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
 	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
-	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, ''), coalesce(a.checked, ''), coalesce(a.model_asked, ''), a.peak_memory`
+	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, ''), coalesce(a.checked, ''), coalesce(a.model_asked, ''), coalesce(a.worktree, ''), a.peak_memory`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (r Runs) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -191,7 +193,7 @@ func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
 		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &a.BelayCode,
-		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine, &check, &a.ModelAsked, &a.Memory)
+		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine, &check, &a.ModelAsked, &a.Worktree, &a.Memory)
 	a.Ended, a.RetryAt = moment(ended), timeOf(retryAt)
 	json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
 	json.Unmarshal([]byte(calls), &a.ToolCalls)

@@ -6,7 +6,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = withFigures(schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13, schema14, schema15)
+var migrations = withFigures(schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13, schema14, schema15, "", schema17)
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -177,6 +177,9 @@ CREATE INDEX events_timestamp ON events (timestamp);
 
 // schema15: the check of the work of an attempt, as JSON, and the model that was asked for where another one worked; null if there was none.
 var schema15 = adding("attempts", "checked TEXT", "model_asked TEXT")
+
+// schema17: what has become of the work of a run that had a tree of its own, in words; null if it had none.
+var schema17 = adding("attempts", "worktree TEXT")
 
 // adding adds columns to tables.
 func adding(tables string, columns ...string) (text string) {

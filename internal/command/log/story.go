@@ -117,6 +117,7 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 		}
 		more("asked for the model ", a.ModelAsked, ", and got "+a.Model)
 		more("", checkText(a), "")
+		more("worktree: ", a.Worktree, "")
 		more("rule: ", a.Rule, "")
 		more("used up to ", table.Size(a.Memory), " of memory")
 		more(table.Count(a.Requests, "request"), innerText(a.Inner), "")

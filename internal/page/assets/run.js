@@ -65,6 +65,7 @@ function timeline(d) {
       h('ul', { class: 'notes' },
         a.gate_wait_ms > 0 && h('li', {}, `Waited ${span(a.gate_wait_ms)} to start.`),
         a.error && h('li', {}, trouble(a.error)),
+        a.worktree && h('li', {}, `Worktree: ${a.worktree}.`),
         a.check && h('li', {}, a.check.passed ? checked(a.check) : trouble(checked(a.check))),
         a.rule && h('li', {}, 'Rule: ', h('code', {}, a.rule)),
         a.inner_retries > 0 && h('li', {}, `The command retried ${count(a.inner_retries)} of ${count(a.requests)} requests by itself${a.inner_wait_ms ? `, and waited ${span(a.inner_wait_ms)} for that` : ''}.`),
