@@ -70,6 +70,9 @@ var ruleTable = []verdict.Rule{
 	{Name: "daily-quota", Class: verdict.UsageLimit, Match: `exhausted your daily quota|\bPerDay\b|\bper day\b|\bdaily (quota|limit)|quota will reset after|exhausted your capacity on this model`},
 	{Name: "capacity", Class: verdict.Overloaded, Match: `\bmodel is overloaded\b|\bat capacity\b|no capacity available|capacity exceeded|\bMODEL_CAPACITY_EX`},
 
+	// The history, which it rejects each time.
+	{Name: "history", Class: verdict.SessionBroken, Match: `function call turn comes immediately after|number of function response parts is equal|function response turn comes immediately after|thought.?signature is (not valid|missing)|unable to process input image|provided image is not valid`},
+
 	// What is not wanted.
 	{Name: "api-key", Class: verdict.Auth, Match: `\bAPI key (is )?(not valid|invalid|expired|not found|was reported)|invalid authentication credentials|\bAPI_KEY_INVALID\b|user location is not supported`},
 	{Name: "auth", Class: verdict.Auth, Match: `must specify the \w+( or \w+)? environment variable|set an auth method|invalid auth method|enforced authentication type|auth type '[\w-]+' is enforced|^error authenticating|authentication (consent|failed|required)|failed to (login|log in|authenticate|sign in)|please (re-?authenticate|log in|sign in)|verify your account`},

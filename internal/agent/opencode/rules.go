@@ -17,6 +17,9 @@ var ruleTable = []verdict.Rule{
 	// It may be anything inside opencode. The log says what.
 	{Name: "inside", Class: verdict.Unknown, Match: `^(error: |\s*"message": ")?unexpected (server )?error\b`},
 
+	// The history, in the words of the service that rejects it.
+	{Name: "history", Class: verdict.SessionBroken, Match: "`tool_use` ids (were found without|must be unique)|unexpected `tool_use_id` found in|tool_use must have a single result|invalid `signature` in `thinking`|`thinking` or `redacted_thinking` blocks .*cannot be modified|messages[.:].*(text content blocks must be non-empty|messages must have non-empty content|image dimensions exceed|image exceeds)|^no tool (output|call) found for function call|^duplicate item found with id|encrypted content .* could not be verified|image data you provided does not represent a valid image|number of function response parts is equal"},
+
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `\b(Go|Free)UsageLimitError\b|free usage exceeded|subscription quota exceeded|usage limit (has been )?reached|you've (hit|reached) your (\S+ )?usage limit|monthly usage limit|weekly usage limit`},
 	{Name: "credits", Class: verdict.Billing, Match: `credit balance is too low|out of credits|insufficient (credits|balance|funds)|\bCreditsError\b|no payment method|add (more )?credits|prepayment credits are depleted|payment required|billing hard limit`},
