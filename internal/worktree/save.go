@@ -36,6 +36,9 @@ func (t *Tree) take() (s snapshot, err error) {
 	}
 	g := t.git().with("GIT_INDEX_FILE=" + s.index)
 	s.staged, _ = g.call("write-tree")
+	if err = t.unhide(g); err != nil {
+		return s, err
+	}
 	untracked, err := g.names("ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return s, err
@@ -56,6 +59,25 @@ func (t *Tree) take() (s snapshot, err error) {
 	s.head, _ = g.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	s.tip, _ = t.repo().call("rev-parse", "--verify", "--quiet", t.ref()+"^{commit}")
 	return s, err
+}
+
+// unhide has git look at the files in an index that it was told not to look at, as far as they are there.
+func (t *Tree) unhide(g git) error {
+	marked, err := g.names("ls-files", "-z", "-v")
+	var hidden []string
+	for _, entry := range marked {
+		if entry[0] >= 'a' && entry[0] <= 'z' || entry[0] == 'S' {
+			if _, err := os.Lstat(filepath.Join(t.Path, entry[2:])); err == nil {
+				hidden = append(hidden, entry[2:])
+			}
+		}
+	}
+	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+		for names := range slices.Chunk(hidden, 500) {
+			err = errors.Join(err, g.try(append([]string{"update-index", flag, "--"}, names...)...))
+		}
+	}
+	return err
 }
 
 // copyIndex copies an index; one that is not there is empty.
@@ -133,8 +155,8 @@ func (t *Tree) ignored() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// unsaved is why a commit does not have all that is in the tree: it has another repository in it, or files that git ignores and that were not there when it was made,
-// or files that git was told to take for unchanged. It is empty if there is nothing of the kind.
+// unsaved is why a commit does not have all that is in the tree: it has another repository in it, or files that git ignores and that were not there when it was made.
+// It is empty if there is nothing of the kind.
 func (t *Tree) unsaved(s *snapshot) string {
 	now, err := t.ignored()
 	switch {
@@ -145,23 +167,17 @@ func (t *Tree) unsaved(s *snapshot) string {
 	case now != t.Ignored:
 		return "it has files that git ignores"
 	}
-	marked, err := t.git().with("GIT_INDEX_FILE="+s.index).names("ls-files", "-z", "-v", "--stage")
+	entries, err := t.git().with("GIT_INDEX_FILE="+s.index).names("ls-files", "-z", "--stage")
 	if err != nil {
 		return err.Error()
 	}
-	for _, line := range marked {
-		about, name, _ := strings.Cut(line, "\t")
-		at := filepath.Join(t.Path, name)
-		link := strings.Contains(about, " 160000 ")
-		if link {
-			at = filepath.Join(at, ".git")
-		}
-		hidden := about[0] >= 'a' && about[0] <= 'z' || about[0] == 'S'
-		if !link && !hidden {
+	for _, entry := range entries {
+		name, link := strings.CutPrefix(entry, "160000 ")
+		if _, name, _ = strings.Cut(name, "\t"); !link {
 			continue
 		}
-		if _, err := os.Lstat(at); err == nil {
-			return name + " is a submodule, or hidden from git"
+		if _, err := os.Lstat(filepath.Join(t.Path, name, ".git")); err == nil {
+			return name + " is a submodule"
 		}
 	}
 	return ""

@@ -78,10 +78,19 @@ func (o *operation) do(s *Store) error {
 	if err != nil {
 		return errNoTree
 	}
-	if err := t.Take(); err != nil {
+	for range 1000 { // a process that was killed while it forked holds the lock for a moment
+		if err = t.Take(); !errors.Is(err, errBusy) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err != nil {
 		return err
 	}
 	defer t.Release()
+	if t.Path == "" && o.What != "drop" && o.What != "prune" {
+		return errNoTree
+	}
 	switch o.What {
 	case "save":
 		return t.Save("attempt")
