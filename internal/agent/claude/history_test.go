@@ -1,11 +1,17 @@
 package claude
 
 import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent/agenttest"
 	"github.com/belay-run/belay/internal/agent/history"
+	"github.com/belay-run/belay/internal/test/must"
 )
 
 const recorded = "11111111-1111-4111-8111-111111111111"
@@ -97,4 +103,63 @@ func FuzzRecords(f *testing.F) {
 		linkRecord(line, "x")
 		resultRecord(line, "a", "b", "c")
 	})
+}
+
+// A session that can go on has nothing that is found: calls side by side with their results in any order, images, thinking, texts of any kind.
+func TestRecords_Healthy(t *testing.T) {
+	random := rand.New(rand.NewPCG(43, 2))
+	for i := range 300 {
+		var b strings.Builder
+		parent, n := "null", 0
+		say := func(role, block string) {
+			n++
+			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":"%s","message":{"role":"%s","content":[%s]},"uuid":"u%d","timestamp":"2026-11-19T01:02:35Z","version":"2.0.77"}`+"\n", parent, role, role, block, n)
+			parent = fmt.Sprintf(`"u%d"`, n)
+		}
+		say("user", `{"type":"text","text":"do it"}`)
+		for turn := range 1 + random.IntN(6) {
+			say("assistant", `{"type":"thinking","thinking":"","signature":""}`)
+			calls := random.Perm(1 + random.IntN(4))
+			for c := range calls {
+				say("assistant", fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d_%d","name":"Bash","input":{}}`, turn, c))
+			}
+			for _, c := range calls {
+				content := `"API Error: 400 messages.1.content.0: Invalid signature in thinking block"`
+				if random.IntN(3) == 0 {
+					content = `[{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODdhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="}}]`
+				}
+				say("user", fmt.Sprintf(`{"type":"tool_result","tool_use_id":"toolu_%d_%d","content":%s}`, turn, c, content))
+			}
+			say("assistant", `{"type":"text","text":"done"},{"type":"a_kind_of_tomorrow"}`)
+		}
+		path := filepath.Join(t.TempDir(), recorded+".jsonl")
+		must.OK(t, os.WriteFile(path, []byte(b.String()), 0o600))
+		r, err := history.Examine(&records, path, recorded, "")
+		if err != nil || len(r.Found) > 0 || r.IsBroken() {
+			t.Fatalf("session %d: %v, %v in\n%s", i, r.Found, err, &b)
+		}
+	}
+}
+
+// 50 MB are looked at and mended.
+func BenchmarkRecords(b *testing.B) {
+	session := aRecord()
+	var text bytes.Buffer
+	text.WriteString(strings.Join(session[:2], "\n") + "\n")
+	for i := 0; text.Len() < 50<<20; i++ {
+		for _, line := range session[2:] {
+			line = strings.ReplaceAll(strings.ReplaceAll(line, "toolu_", fmt.Sprintf("toolu_%d_", i)), "the first", strings.Repeat("the first of many lines. ", 2000))
+			text.WriteString(line + "\n")
+		}
+	}
+	path := filepath.Join(b.TempDir(), recorded+".jsonl")
+	must.OK(b, os.WriteFile(path, append(text.Bytes(), "{torn"...), 0o600))
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		r, err := history.Examine(&records, path, recorded, "")
+		must.OK(b, err)
+		if _, err := r.Mend(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
