@@ -10,7 +10,7 @@ import (
 // None as MaxRetries means no retry at all, as MaxWait no bound.
 const None = -1
 
-// Policy says how often, how long and how to wait. The zero value works: three retries after about 1, 2 and 4 s.
+// Policy says how often, how long and how to wait. The zero value works: three retries, after up to 1, 2 and 4 s.
 //
 // A Policy is a plain value that may be copied and shared; its functions must then be safe for concurrent use.
 type Policy struct {
@@ -18,7 +18,7 @@ type Policy struct {
 	// means that nothing is repeated and nothing waited for, throttles included.
 	MaxRetries int
 
-	// BaseDelay is the wait before the first retry, before jitter. 0 means 1 s.
+	// BaseDelay is the wait before the first retry, of which Jitter takes a part: with Full any, so that it may be next to nothing. 0 means 1 s.
 	BaseDelay time.Duration
 
 	// MaxDelay caps the backoff, before jitter. A hint is not capped: MaxWait is what bounds it. 0 means 60 s.

@@ -112,7 +112,7 @@ func TestDetach_Attach(t *testing.T) {
 	if left := r.spooled(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, stderr, code := r.attach(id); code != 2 || !strings.Contains(stderr, "no run has the id") {
+	if _, stderr, code := r.attach(id); code != 2 || !strings.Contains(stderr, " is not kept: it was shown already, ") || !strings.Contains(stderr, "See how it ended: belay log ") {
 		t.Errorf("delivered: exit code %d: %s", code, stderr)
 	}
 }

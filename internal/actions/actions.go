@@ -16,6 +16,7 @@ import (
 // Report is what there is to say of a run. Its texts must hold no secrets: others read them.
 type Report struct {
 	Command string // its name
+	Name    string // of the run; empty if it has none
 	Success bool
 	Class   string // of the failure
 	Error   string // what went wrong, in words
@@ -66,7 +67,7 @@ func (f Failure) String() string {
 func (r Report) Annotation() string {
 	switch {
 	case !r.Success:
-		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.Command, r.Class), r.Error)
+		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.who(), r.Class), r.Error)
 	case len(r.Retried) > 0:
 		var classes, lines []string
 		for _, f := range r.Retried {
@@ -75,9 +76,17 @@ func (r Report) Annotation() string {
 				classes = append(classes, f.Class)
 			}
 		}
-		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.Command, strings.Join(classes, ", ")), strings.Join(lines, "\n"))
+		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.who(), strings.Join(classes, ", ")), strings.Join(lines, "\n"))
 	}
 	return ""
+}
+
+// who is the run by its name, if it has one, and its command.
+func (r Report) who() string {
+	if r.Name == "" {
+		return r.Command
+	}
+	return r.Name + ": " + r.Command
 }
 
 // Error is a line that GitHub shows as an error beside a file.
@@ -146,7 +155,7 @@ func (r Report) Summary() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### belay: %s\n\n", Code(r.Command))
+	fmt.Fprintf(&b, "### belay: %s\n\n", Code(r.who()))
 	b.WriteString("| result | exit code | attempts | waited | took | tokens in | tokens out | cost |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", state, r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
 	failures := r.Retried

@@ -19,6 +19,11 @@ func TestAnnotation(t *testing.T) {
 	if got := failed.Annotation(); got != "::error title=belay%3A claude failed (usage_limit)::claude hit its usage limit\n" {
 		t.Errorf("%q", got)
 	}
+	named := failed
+	named.Name = "nightly"
+	if got := named.Annotation(); got != "::error title=belay%3A nightly%3A claude failed (usage_limit)::claude hit its usage limit\n" || !strings.HasPrefix(named.Summary(), "### belay: `nightly: claude`\n") {
+		t.Errorf("%q", got)
+	}
 	retried := failed
 	retried.Success = true
 	if got := retried.Annotation(); got != "::warning title=belay%3A claude succeeded after retries (rate_limit)::rate_limit: claude hit a rate limit\n" {

@@ -31,7 +31,7 @@ var Table = []Setting{
 	{"max-retries", "N", "retry at most N times, counting waits for limits; 0 turns off retries and waits", retries, Lower,
 		&number{func(s *Settings) *int { return &s.MaxRetries }, 0, 1_000_000}},
 	{"preset", "NAME", "use a named retry policy. One of: {presets}", retries, Narrow, by(setPreset)},
-	{"base-delay", "D", "delay before the first retry (default 1s)", retries, Raise,
+	{"base-delay", "D", "longest delay before the first retry; --jitter says how much of it is waited, by default any part (default 1s)", retries, Raise,
 		duration(func(s *Settings) *time.Duration { return &s.BaseDelay })},
 	{"max-delay", "D", "longest delay between retries, unless the service asks for more (default 60s)", retries, Raise,
 		duration(func(s *Settings) *time.Duration { return &s.MaxDelay })},

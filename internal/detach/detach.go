@@ -66,7 +66,7 @@ func Start(ctx context.Context, std stdio.Streams, l *Later, r Run) error {
 	if line, _ := bufio.NewReader(report).ReadString('\n'); line == underWay {
 		term.Line(std.Out, id)
 		if !r.Quiet {
-			command.Say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", printable.ShortID(id)))
+			command.Say(std.Err, fmt.Sprintf("%s in the background. Its output is kept on disk until it is shown: belay attach %s", l.doing(), printable.ShortID(id)))
 		}
 		p.Release()
 		return nil

@@ -82,6 +82,14 @@ func (l *Later) Schedule() (s engine.Schedule) {
 	return s
 }
 
+// doing says whether what is detached runs already, or waits for its time.
+func (l *Later) doing() string {
+	if l.schedule == (engine.Schedule{}) {
+		return "running"
+	}
+	return "waiting to start"
+}
+
 // PostponedText says when something starts.
 func PostponedText(name string, p engine.Postponed) string {
 	if p.Key == "" {

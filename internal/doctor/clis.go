@@ -37,7 +37,7 @@ func (c cli) install() string {
 }
 
 // askTimeout is how long a CLI may take to say what it is.
-const askTimeout = 15 * time.Second
+var askTimeout = 15 * time.Second // a test waits for less
 
 // versionNumber is compiled when it is needed: most calls of belay do not need it.
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
@@ -122,7 +122,11 @@ func output(path string, args ...string) (string, error) {
 	var s supervise.Supervisor
 	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &out,
 		Placement: supervise.OwnGroup, Timeout: askTimeout}, nil)
-	if err == nil && exit.ShellCode() != 0 {
+	switch {
+	case err != nil:
+	case exit.Reason == supervise.Deadline:
+		err = message.Error(fmt.Sprintf("took longer than the %s that belay gives it", askTimeout))
+	case exit.ShellCode() != 0:
 		err = message.Error(fmt.Sprintf("exited %d", exit.ShellCode()))
 	}
 	return redact.Text(strings.TrimSpace(string(out))), err

@@ -32,8 +32,8 @@ func (r *Report) Markdown() string {
 	table(&b, "| failed attempts by class | |\n|---|--:|", r.Health.Classes, func(c view.ClassCount) string {
 		return fmt.Sprintf("| %s | %d |", actions.Code(c.Class), c.N)
 	})
-	table(&b, "| ended | command | class | error |\n|---|---|---|---|", r.Failed.Runs, func(f record.Invocation) string {
-		return fmt.Sprintf("| %s | %s | %s | %s |", f.Ended.Local().Format("2006-01-02 15:04"), actions.Code(f.Command), actions.Code(string(f.Class)), actions.Code(f.Error))
+	table(&b, "| ended | name | command | class | error |\n|---|---|---|---|---|", r.Failed.Runs, func(f record.Invocation) string {
+		return fmt.Sprintf("| %s | %s | %s | %s | %s |", f.Ended.Local().Format("2006-01-02 15:04"), actions.Code(cmp.Or(f.Name, "–")), actions.Code(f.Command), actions.Code(string(f.Class)), actions.Code(f.Error))
 	})
 	return b.String()
 }

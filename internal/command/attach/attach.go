@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/detach"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/spool"
@@ -101,7 +103,27 @@ func pickDetached(s *state.State, id string) (spool.Header, error) {
 			return spool.Header{}, command.Usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", printable.ShortID(r.ID), r.Command)), "")
 		}
 	}
+	if text := shownText(s, id); text != "" {
+		err = command.Usage(message.Error(text), "")
+	}
 	return spool.Header{}, err
+}
+
+// lookBack is how much of the log is looked at for a run that has ended.
+const lookBack = 16 << 20
+
+// shownText says of a run on record that its output is not kept; empty if there is none of that id.
+func shownText(s *state.State, id string) (text string) {
+	if len(id) < 4 { // of any of which there are many
+		return ""
+	}
+	s.Recent(lookBack, func(e journal.Entry) {
+		if e.Kind == "" && (strings.HasPrefix(e.Invocation, id) || strings.HasSuffix(e.Invocation, id)) {
+			short := printable.ShortID(e.Invocation)
+			text = message.Sentences(fmt.Sprintf("the output of %s (%s) is not kept: it was shown already, or the run was not detached", short, e.Command), "see how it ended: belay log "+short)
+		}
+	})
+	return text
 }
 
 // untilSignal is a context that ends when a signal asks us to.

@@ -35,7 +35,7 @@ func (f *retriedFailures) observe(e belaytype.Event) {
 // reportToGitHub tells a job of GitHub Actions how the run went: annotations on stderr, a summary and outputs in the files that the
 // runner names. Others read all of it, so it holds no secrets.
 func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invocation, r *belaytype.Result) error {
-	report := actions.Report{Command: inv.Redact(retried.name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Error), Attempts: r.Attempts,
+	report := actions.Report{Command: inv.Redact(retried.name), Name: inv.Redact(r.Name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Error), Attempts: r.Attempts,
 		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
 		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
 	if c := r.Check; c != nil && !c.Passed {

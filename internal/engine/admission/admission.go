@@ -72,6 +72,9 @@ func (k *Gatekeeper) Admit(n int) (admitted Admission, refusal *Refusal) {
 			k.begun = true
 			return ad, nil
 		}
+		if looks == 0 && k.isMissing() {
+			return Admission{}, nil // the attempt says so
+		}
 		if k.failsFast(refused) {
 			return Admission{}, k.refuse(refused, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: refused.Until})
 		}
@@ -92,6 +95,13 @@ func (k *Gatekeeper) Admit(n int) (admitted Admission, refusal *Refusal) {
 			return Admission{}, k.refuse(refused, err)
 		}
 	}
+}
+
+// isMissing reports whether there is nothing to start, for which nothing is waited for.
+func (k *Gatekeeper) isMissing() bool {
+	c := k.call
+	_, err := c.Settings.StarterInUse().Look(c.Command.Args[0], c.Command.Dir)
+	return err != nil
 }
 
 // failsFast reports whether a refusal is not worth a wait: an open breaker, to a policy that says so. An invocation that has begun
