@@ -24,7 +24,7 @@ func Worked(w *belaytype.Worktree, run string) (lines []string) {
 	case w.State == "conflict":
 		lines = append(lines, fmt.Sprintf("the work is on %s (%s). To merge it: git merge %s", branch, what, printable.Quoted(w.Branch)))
 	case w.State == "failed":
-		lines = append(lines, fmt.Sprintf("what there is is on %s (%s). See it with: belay trees show %s", branch, what, run))
+		lines = append(lines, fmt.Sprintf("the unfinished work is on %s (%s). See it with: belay trees show %s", branch, what, run))
 	default:
 		lines = append(lines, fmt.Sprintf("the work is on %s (%s). See it with: belay trees show %s; land it with: belay trees land %s", branch, what, run, run))
 	}

@@ -45,7 +45,7 @@ states are:
   working      a run is working in it
   interrupted  its run was stopped, or met a limit; the same command continues there
   killed       belay was killed; what was not committed is saved
-  failed       the run failed; what there is is on the branch
+  failed       the run failed; its unfinished work is on the branch
   done         the work is on the branch, and not landed
   conflict     likewise, and --land could not bring it into its branch
   landed       the work is part of the branch that it came from
