@@ -317,9 +317,9 @@ func TestPage(t *testing.T) {
 	open("view=past")
 	says("it failed")
 	check(chromedp.Run(tab, chromedp.Evaluate(`(() => { const s = document.querySelector("select[name=class]"); s.value = "auth"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, nil)))
-	check(tab.Until("filtered", `location.search.includes("class=auth") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "auth")`))
+	check(tab.Until("filtered", `location.search.includes("class=auth") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "authentication failed")`))
 	check(chromedp.Run(tab, chromedp.Reload()))
-	check(tab.Until("after a reload", `document.querySelector("select[name=class]")?.value === "auth" && document.querySelector("tbody .badge") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "auth")`))
+	check(tab.Until("after a reload", `document.querySelector("select[name=class]")?.value === "auth" && document.querySelector("tbody .badge") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "authentication failed")`))
 	check(chromedp.Run(tab, chromedp.NavigateBack()))
 
 	open("view=batches")

@@ -16,7 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/page/view"
+	"github.com/belay-run/belay/verdict"
 )
 
 // frame is the page of a report, with places for what goes into it.
@@ -61,9 +63,22 @@ func (r *Report) HTML() ([]byte, error) {
 		"{{icon}}", base64.StdEncoding.EncodeToString(icon), "{{style}}", string(style), "{{data}}", string(data), "{{script}}", string(script)).Replace(frame)), nil
 }
 
-// file is a file of the page, which is part of the executable.
+// read reads a file of the page, which is part of the executable. classes.js is made of the words that commands use.
+func read(name string) ([]byte, error) {
+	if name != "classes.js" {
+		return assets.ReadFile("assets/" + name)
+	}
+	nouns := map[verdict.Class]string{}
+	for _, class := range verdict.Classes() {
+		nouns[class] = message.Noun(class)
+	}
+	data, err := json.Marshal(nouns)
+	return fmt.Appendf(nil, "export const nouns = new Map(Object.entries(%s));\n", data), err
+}
+
+// file is a file of the page that is there.
 func file(name string) []byte {
-	data, err := assets.ReadFile("assets/" + name)
+	data, err := read(name)
 	if err != nil {
 		panic(err)
 	}

@@ -207,7 +207,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 // asset answers with a file of the page.
 func asset(w http.ResponseWriter, r *http.Request) {
 	name := cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")
-	data, err := assets.ReadFile("assets/" + name)
+	data, err := read(name)
 	if err != nil || strings.Contains(name, "/") || r.URL.RawPath != "" {
 		refuse(w, http.StatusNotFound, message.PageNotFound())
 		return

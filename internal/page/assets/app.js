@@ -31,7 +31,7 @@ function draw() {
   const data = view.path ? (ready ? state.data : null) : state.now;
   show(main, state.trouble && h('p', { class: 'notice bad', role: 'alert' }, state.trouble),
     data ? view.render(data, { query: query(), readOnly: state.readOnly, now: state.now, choices: state.choices, link }) :
-      [h('h1', {}, view.title), h('p', { class: 'quiet', 'data-loading': true }, 'Loading…')]);
+      [h('h1', {}, view.title), !state.trouble && h('p', { class: 'quiet', 'data-loading': true }, 'Loading…')]);
   tick();
   look(document.querySelector('[data-output]'));
 }

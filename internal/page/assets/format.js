@@ -1,5 +1,7 @@
 // How values are written.
 
+import { nouns } from './classes.js';
+
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -43,6 +45,6 @@ export function when(t) {
 }
 export const full = (t) => (t ? `${day(t)} ${clock(t)}` : '');
 export const percent = (x) => (x == null || Number.isNaN(x) ? '–' : `${(100 * x).toFixed(x > 0.995 && x < 1 ? 2 : 1).replace(/\.0$/, '')} %`);
-/** words says what a class means; of a plain command that has failed its exit code is all that is known. */
-export const words = (cls, code) => (cls !== 'unknown' ? cls.replaceAll('_', ' ') : code > 0 ? `exit ${code}` : 'exit code');
+/** words says what a class means, as commands do; of a plain command that has failed its exit code is all that is known. */
+export const words = (cls, code) => nouns.get(cls) || (cls !== 'unknown' ? cls : code > 0 ? `exit ${code}` : 'exit code');
 export const tail = (path) => (path || '').replace(/\/+$/, '').split('/').pop() || path || '';

@@ -23,7 +23,7 @@ export function render(d, { link, readOnly, now }) {
     live && h('p', { class: 'notice', role: 'status' }, h('strong', {}, live.state === 'waiting' ? live.reason || 'waiting' : live.activity || 'working'), live.until && [' · ', h('span', { 'data-until': live.until })],
       ' · for ', h('span', { 'data-since': live.started }), live.attempt > 1 && ` · attempt ${live.attempt}`, live.tokens > 0 && ` · ${short(live.tokens)} tokens`, live.cost_usd > 0 && ` · ${dollars(live.cost_usd)}`),
     h('dl', { class: 'facts-grid' },
-      fact('Run', h('code', {}, d.id)), fact('Started', full(d.started)), d.timestamp && !d.timestamp.startsWith('0001') && fact('Ended', full(d.timestamp)),
+      fact('Run', h('code', {}, d.id)), fact('Started', full(d.started)), !live && d.timestamp && !d.timestamp.startsWith('0001') && fact('Ended', full(d.timestamp)),
       fact('Profile', d.profile && linked(link('past', { profile: d.profile }), d.profile)), fact('Model', d.model && linked(link('past', { model: d.model }), d.model)), fact('Answered by', d.fallback), fact('Machine', d.machine || (live && live.machine)), fact('Labels', found.length > 0 && h('span', { class: 'tags' }, found)),
       fact('Project', place(d, link)), fact('Gate', d.gate && linked(link('past', { gate: d.gate }), d.gate)),
       fact('Exit code', d.attempts > 0 || d.belay_exit_code ? `${d.exit_code}${d.belay_exit_code !== undefined && d.belay_exit_code !== d.exit_code ? ` (belay: ${d.belay_exit_code})` : ''}` : ''),
