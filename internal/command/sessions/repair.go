@@ -26,7 +26,7 @@ type session struct {
 // find finds the session that an argument names.
 func find(r *request.Request) (s session, err error) {
 	if len(r.Rest) == 0 {
-		return s, &request.UsageError{Err: message.Error("no session given, as in belay " + r.Command.Args.Example)}
+		return s, &request.UsageError{Err: message.Error("no session given, as in " + r.Command.Args.Example)}
 	}
 	s.id = strings.ToLower(r.Rest[0])
 	if s.cli, s.path = profile.FindRecord(s.id, os.Environ()); s.cli == nil {
