@@ -394,6 +394,9 @@ func TestPage(t *testing.T) {
 		look(query)
 	}
 
+	open("view=run&id=none")
+	says("not found")
+
 	// The report shows the same from a file, and loads nothing.
 	report := filepath.Join(w.dir, "report.html")
 	cmd := exec.Command(w.belay, "report", "--since", "all", "-o", report)
@@ -421,8 +424,8 @@ func TestPage(t *testing.T) {
 		}
 	}
 	refused := func(text string) bool {
-		return strings.Contains(text, "409 (Conflict)") && strings.Contains(text, "/api/batch/retry")
-	} // which was tried above
+		return strings.Contains(text, "409 (Conflict)") && strings.Contains(text, "/api/batch/retry") || strings.Contains(text, "404 (Not Found)") && strings.Contains(text, "id=none")
+	} // which were tried above
 	if said := slices.DeleteFunc(tab.Said(), refused); len(said) > 0 {
 		t.Errorf("the browser complains: %q", said)
 	}
