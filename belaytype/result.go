@@ -63,6 +63,9 @@ type Result struct {
 	Tags   map[string]string `json:"tags"`
 	Parent string            `json:"parent"`
 
+	// Prompt is how the prompt begins, without secrets; empty unless --keep-prompt keeps it.
+	Prompt string `json:"prompt"`
+
 	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
 	Silent bool `json:"-"`
 

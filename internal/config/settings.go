@@ -64,7 +64,8 @@ type Input struct {
 // Results are what is said of a run, to whom, and where it is kept.
 type Results struct {
 	OutputFormat, ResultFile, ExitCodeOut string
-	GitHub, Telemetry, NoRecord           bool
+	GitHub, Telemetry                     bool
+	NoRecord, KeepPrompt                  bool
 	NotifyAfter                           time.Duration
 	Quiet, Verbose                        bool
 	LogDir                                string

@@ -173,6 +173,9 @@ var Table = []Setting{
 	{"no-record", "", "do not keep the run in the log, in which belay log and belay stats find it (default off)", results, User,
 		&guard{boolean(func(s *Settings) *bool { return &s.NoRecord })}},
 
+	{"keep-prompt", "", "keep the first 80 characters of the prompt, without secrets, with the run in the log of this machine and in its result (default off)", results, User,
+		boolean(func(s *Settings) *bool { return &s.KeepPrompt })},
+
 	{"dry-run", "", "print what would be done, and do nothing", other, PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }

@@ -81,7 +81,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	r := &belaytype.Result{ID: c.ID, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
 		Profile: c.Profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: processes(j.left), OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.Parent}
 	labels := c.Settings.Labels.Redacted()
-	r.Name, r.Tags = labels.Name, labels.Tags
+	r.Name, r.Tags, r.Prompt = labels.Name, labels.Tags, f.recorder.prompt()
 	if !j.started() {
 		r.Attempts--
 	}

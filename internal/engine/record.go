@@ -18,6 +18,8 @@ import (
 	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/trace"
 	"github.com/belay-run/belay/retry"
@@ -64,7 +66,7 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 	if b.hash == "" {
 		b.hash = b.promptHash()
 	}
-	e.PromptHash = b.hash
+	e.PromptHash, e.Prompt = b.hash, b.prompt()
 	if j.verdict.Class != verdict.OK {
 		b.fault(&e, j)
 		switch {
@@ -121,21 +123,47 @@ func (b *recorder) fault(e *journal.Entry, j *judgement) {
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
 // on stdin. Empty if that was nothing.
 func (b *recorder) promptHash() string {
-	text, beside := strings.Join(b.cand.kind.prompts(), ""), b.cand.call.Command.Prompt
-	if text == "" && beside == nil {
+	text, ok := b.asked()
+	if !ok {
 		return ""
-	}
-	if beside != nil {
-		text += *beside
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// asked is what was asked; ok is false if nothing was.
+func (b *recorder) asked() (text string, ok bool) {
+	text = strings.Join(b.cand.kind.prompts(), "")
+	if beside := b.cand.call.Command.Prompt; beside != nil {
+		return text + *beside, true
+	}
+	return text, text != ""
+}
+
+// What is kept of a prompt, in characters, and what is looked at for that, in bytes: a secret that is cut would not be known as one.
+const keptPrompt, seenPrompt = 80, 64 << 10
+
+// prompt is how the prompt begins, without secrets; empty if that is not to be kept.
+func (b *recorder) prompt() string {
+	c := b.cand.call
+	if !c.Settings.KeepPrompt {
+		return ""
+	}
+	text, _ := b.asked()
+	secrets := redact.Known{Env: c.Env}
+	text = secrets.Text(strings.ToValidUTF8(text[:min(len(text), seenPrompt)], ""))
+	runes := []rune(strings.TrimSpace(printable.Line(text)))
+	if len(runes) > keptPrompt {
+		runes = append(runes[:keptPrompt-1], '…')
+	}
+	return string(runes)
 }
 
 // ownLog also puts an attempt of an agent on record where scripts around it look: in a file in the directory .logs where it
 // runs, or where the caller says.
 func (b *recorder) ownLog(e journal.Entry) {
 	c := b.cand.call
+	e.Prompt = "" // others read what is in a directory
 	if c.Traits.OwnLog == "" || c.Settings.LogDir == call.NoLogDir || c.Settings.LogDir == "" && c.Settings.State == nil {
 		return
 	}

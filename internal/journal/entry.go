@@ -3,7 +3,7 @@
 //
 // An [Entry] is one attempt, or something else that belongs on record. A [Log] appends entries: each with a single write of less than 4 KiB, so that lines
 // of different processes never mix and a kill leaves at most one torn tail. [Read] skips torn lines and counts
-// them. Prompts, output and the environment never get into an entry; every text goes through package redact.
+// them. Output and the environment never get into an entry, and of a prompt no more than [Entry.Prompt]; every text goes through package redact.
 // [Classify] says what kind of failure a class is.
 package journal
 
@@ -36,8 +36,9 @@ type Entry struct {
 	Command    string `json:"command"`
 	// Fallback is the fallback that made the attempt, as the caller has named it; empty for the command itself.
 	Fallback string `json:"fallback,omitempty"`
-	// PromptHash is the SHA-256 of the prompt, to correlate by; the prompt itself is never kept.
+	// PromptHash is the SHA-256 of the prompt, to correlate by. Prompt is how it begins, if the user has asked for that; else none of it is ever kept.
 	PromptHash string        `json:"prompt_hash,omitempty"`
+	Prompt     string        `json:"prompt,omitempty"`
 	Attempt    int           `json:"attempt"`
 	Status     Status        `json:"status"`
 	ErrorType  verdict.Class `json:"error_type,omitempty"`

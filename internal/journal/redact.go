@@ -59,10 +59,11 @@ func redactText(secrets *redact.Known, name, text string) string {
 	return redact.Text(text) // a name that the caller or a command has given to something
 }
 
-// Redacted is a line of a log without the credentials that another version may have left in it. Nearly always it is the line itself.
+// Redacted is a line of a log for other machines: without the credentials that another version may have left in it, and without a prompt, which is kept for this
+// machine alone. Nearly always it is the line itself.
 func Redacted(line []byte) []byte {
 	whole := bytes.HasPrefix(line, lineStart) && bytes.HasSuffix(line, []byte("}\n"))
-	if whole && !bytes.Contains(line, []byte(`"error":`)) && !bytes.Contains(line, []byte(`"detail":`)) {
+	if whole && !bytes.Contains(line, []byte(`"error":`)) && !bytes.Contains(line, []byte(`"detail":`)) && !bytes.Contains(line, []byte(`"prompt":`)) {
 		return line // what is left are names
 	}
 	l := Parse(line)
@@ -70,7 +71,8 @@ func Redacted(line []byte) []byte {
 		return []byte(redact.Text(string(line)))
 	}
 	clean := *l.Entry
-	if clean.Redact(); clean.Error == l.Entry.Error && bytes.Equal(clean.Detail, l.Entry.Detail) {
+	clean.Prompt = ""
+	if clean.Redact(); clean.Prompt == l.Entry.Prompt && clean.Error == l.Entry.Error && bytes.Equal(clean.Detail, l.Entry.Detail) {
 		return line
 	}
 	return encode(clean, nil, false)

@@ -108,9 +108,9 @@ func (inv *invocation) time(ctx context.Context, conn *sql.Conn) error {
 var invocationRows = rows{
 	table: "invocations", key: "id", figures: inRuns,
 	columns: `id, started, timestamp, profile, command, model, session, status, class, exit_code, retry_at, gate, prompt_hash,
-		belay_exit_code, parent, traceparent, name, tags, project, fallback, machine, batch, task, line`,
+		belay_exit_code, parent, traceparent, name, tags, project, fallback, machine, batch, task, line, prompt`,
 	update: slices.Concat([]string{leastStarted}, latest("timestamp", "status", "class", "exit_code", "retry_at", "belay_exit_code"),
-		keep("model", "session", "gate", "prompt_hash", "parent", "traceparent", "name", "tags", "project", "fallback", "machine", "batch", "task", "line")),
+		keep("model", "session", "gate", "prompt_hash", "parent", "traceparent", "name", "tags", "project", "fallback", "machine", "batch", "task", "line", "prompt")),
 }
 
 const leastStarted = "started = min(started, excluded.started)"
@@ -164,5 +164,5 @@ func (inv *invocation) row() ([]any, *Figures) {
 	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), inv.first.Profile, inv.first.Command, null(inv.model), null(inv.session), string(e.Status),
 		classOf(e), e.ExitCode, nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
 		e.BelayCode, null(e.Parent), null(e.Traceparent), null(e.Name), nullTags(e.Tags), null(e.Project), null(e.Fallback), null(inv.end.machine),
-		null(e.Batch), null(e.Task), null(int64(e.Line))}, &inv.sum
+		null(e.Batch), null(e.Task), null(int64(e.Line)), null(e.Prompt)}, &inv.sum
 }

@@ -30,6 +30,7 @@ type Invocation struct {
 	RetryAt    *time.Time `json:"retry_at,omitempty"`
 	Gate       string     `json:"gate,omitempty"`
 	PromptHash string     `json:"prompt_hash,omitempty"`
+	Prompt     string     `json:"prompt,omitempty"` // how it begins, if that is kept
 	Parent     string     `json:"parent,omitempty"` // the run that it was started in
 	Trace      string     `json:"traceparent,omitempty"`
 	Error      string     `json:"error,omitempty"` // of the last attempt
@@ -78,7 +79,7 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
 	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, ''), coalesce(i.machine, ''),
-	coalesce(i.batch, ''), coalesce(i.task, ''), coalesce(i.line, 0)`
+	coalesce(i.batch, ''), coalesce(i.task, ''), coalesce(i.line, 0), coalesce(i.prompt, '')`
 
 // Invocations returns those that the filter lets through, oldest first.
 func (r Runs) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
@@ -95,7 +96,7 @@ func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
 		&u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &inv.BelayCode, &inv.Inner,
-		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line)
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line, &inv.Prompt)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
 	inv.RetryAt = timeOf(retryAt)
 	return inv, err

@@ -187,6 +187,9 @@ type Record struct {
 	// NoRecord keeps the run out of the log: only what finds its processes, should we be killed, is written.
 	NoRecord bool
 
+	// KeepPrompt keeps the beginning of the prompt in the log and in the result.
+	KeepPrompt bool
+
 	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
 	OwnCode bool
 
