@@ -103,10 +103,11 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	}
 	if v.Retryable {
 		v.Hint = verdict.HintOf(o, now)
-		// The class of a failure that is repeated says how it is waited for: a throttle by its limit, the rest by count.
-		if kind, ok := verdict.LastResort(o, now); ok && kind.Retryable && o.Signal == "" {
-			v.Class, v.Evidence = kind.Class, kind.Evidence
-		}
+	}
+	// The class of a failure that is repeated says how it is waited for: a throttle by its limit, the rest by count. The same words are of the same class where
+	// nothing is repeated.
+	if kind, ok := verdict.LastResort(o, now); ok && kind.Retryable && o.Signal == "" {
+		v.Class, v.Evidence = kind.Class, kind.Evidence
 	}
 	return v
 }

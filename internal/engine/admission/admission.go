@@ -191,7 +191,7 @@ func (ad Admission) Report(v verdict.Verdict, unhealthy bool, command string, co
 	switch {
 	case v.Class == verdict.OK:
 		ad.pass.Succeeded()
-	case v.Class.Throttle():
+	case v.Class.Throttle() && (v.Retryable || v.Class == verdict.UsageLimit):
 		ad.pass.Throttled(v.Hint.Wait(clock.Now()), fmt.Sprintf("%s of %s", v.Class, command))
 	case !unhealthy:
 		ad.pass.Released()
