@@ -140,7 +140,7 @@ var arrows = map[string][]string{
 	"internal/telemetry":          {"internal/agent", "internal/record", "internal/message", "internal/overview", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/trace", "internal/version", "retry", "verdict"},
 	"internal/telemetry/otlptest": {}, // the receiver of its tests
 
-	"cmd/belayd":                  {"internal/belayd", "internal/belayd/request", "internal/stdio"}, // and the commands that it links
+	"cmd/belayd":                  {"internal/belayd", "internal/belayd/request", "internal/command/log", "internal/stdio"}, // and the commands that it links
 	"internal/belayd/request":     {"internal/belayd", "internal/message", "internal/stdio", "internal/term", "internal/version"},
 	"internal/command/question":   {"internal/atomicfile", "internal/belayd/request", "internal/command/table", "internal/fleet/logs", "internal/fleet/store", "internal/label", "internal/message", "internal/record", "internal/record/database", "internal/state", "internal/term", "internal/when", "verdict"},
 	"internal/command/table":      {"internal/agent/generic", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/term", "verdict"},
@@ -181,6 +181,7 @@ var arrows = map[string][]string{
 	"internal/command/profile":      {"internal/agent/custom", "internal/agent/generic", "internal/command", "internal/config", "internal/message", "internal/outcome", "internal/profile", "internal/setup", "internal/signame", "internal/term", "verdict"},
 	"internal/command/prices":       {"internal/command", "internal/config", "internal/message", "internal/price", "internal/term"},
 	"internal/command/mcp":          {"internal/belayd", "internal/clientfile", "internal/clientfile/target", "internal/command", "internal/config", "internal/engine", "internal/mcp", "internal/mcp/host", "internal/mcp/relay", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
+	"internal/command/log":          {"internal/belayd/request", "internal/command/alerts", "internal/command/audit", "internal/command/events", "internal/command/question", "internal/command/table", "internal/journal", "internal/label", "internal/message", "internal/printable", "internal/record", "internal/term", "verdict"},
 	"internal/command/limits":       {"internal/command", "internal/message", "internal/overview", "internal/term"},
 	"internal/command/hook":         {"internal/clientfile", "internal/clientfile/target", "internal/command", "internal/config", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/message", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term"},
 	"internal/command/help":         {"internal/belayd", "internal/command", "internal/config", "internal/engine", "internal/message", "internal/profile", "internal/term", "verdict"},

@@ -69,7 +69,7 @@ func TestResult_Text(t *testing.T) {
 	}
 	res.Duration, res.Waited = 1234*time.Millisecond, 2*time.Second
 	var text bytes.Buffer
-	const want = "Status: FAILED\nEarlier: sh exited 3: no luck\nError: sh exited 3: no luck. Gave up after 2 attempts; retry later\nDuration: 1,234ms\nAttempts: 2, waited 2.0s\n"
+	const want = "Status: FAILED\nEarlier: sh exited 3: no luck\nError: sh exited 3: no luck. Gave up after 2 attempts\nDuration: 1,234ms\nAttempts: 2, waited 2.0s\n"
 	if err := res.WriteText(&text); err != nil || text.String() != want {
 		t.Errorf("%v\n%s", err, text.Bytes())
 	}

@@ -91,16 +91,16 @@ func seedRecord(t *testing.T) {
 
 func TestRun_Questions(t *testing.T) {
 	seedRecord(t)
-	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset",
-		"\nalso on record: 1 failure of hooks, MCP servers or Go programs; see: belay events\n")
+	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network error", "connection reset",
+		"\nalso on record: 1 failure of hooks, MCP servers or Go programs; see: belay log --kind events\n")
 	if got := asked(t, "log", "--profile=claude", "--"); strings.Contains(got.stdout, "also on record") {
 		t.Errorf("the failure of a hook is said to be claude's:\n%s", got.stdout)
 	}
 	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
-	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, retried", "WAITED", "2s")
-	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2",
+	asked(t, "log", "--attempts=true", "--").is(0, "overloaded server, retried", "WAITED", "2s")
+	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded server after 1s", "rule: overloaded\n", "→ retried after 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2",
 		"parent     run-00000000\n", "trace      00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n", "(first token after 250ms)", "(the command itself retried once)")
-	asked(t, "log", "--invocation=bbbbbbbb", "--").is(0, "result     network, exit code 5\n", "gate       api\n")
+	asked(t, "log", "--invocation=bbbbbbbb", "--").is(0, "result     network error, exit code 5\n", "gate       api\n")
 	asked(t, "log", "--", "aaaaaaaa", "bbbbbbbb").is(2, "belay log takes the id of one run, not 2")
 	asked(t, "log", "--", "nothing").is(2, `no run has the id "nothing"; see: belay log`)
 	asked(t, "log", "--", "run-").is(2, `2 runs match the id "run-"`)

@@ -20,6 +20,8 @@ type Command struct {
 	Args                    Args
 	// Hidden commands are for belay alone.
 	Hidden bool
+	// Unlisted commands are there for those who know them: another one does the same.
+	Unlisted bool
 	// Parent says that it does nothing itself: those whose names begin with its name and a space are below it.
 	Parent bool
 }

@@ -181,26 +181,36 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 			Summary: "Show past runs, or everything about one run",
 			Examples: `Show the last 20 runs:
   belay log
-Show what has failed in the last two hours:
-  belay log --class failed --since 2h
-Show every attempt and wait of one run:
+Show what has failed since yesterday, and why it was not retried:
+  belay log --failed --since yesterday
+Show every attempt, wait and decision of a run, or of the last one:
   belay log 1f0c9a3e
+  belay log last
+Show failures of hooks, MCP servers and Go programs too:
+  belay log --kind events
 Watch attempts as they end:
   belay log --follow --attempts
 Show which runs were started inside which, and what they cost:
   belay log --tree --name nightly
 Export a week of claude:
   belay log --profile claude --since 2026-11-01 --until 2026-11-08 --json`,
-			Long: `Shows one line per run, the newest last: when it ended, what it was, how it ended, and after how many attempts and waits. With a RUN (its id, or the beginning
-or end of it) it shows everything on record about it: every attempt, why it failed, and what was waited for. With --tree, runs are listed below the run that they were
-started in, with what each has cost, alone and with all runs inside it.`,
+			Long: `Shows one line per run, the newest last: when it ended, what it was, how it ended, after how many attempts and waits, and why that was the end. With a RUN (its id,
+the beginning or end of it, or last) it shows everything on record about it: every attempt, why it failed, what was waited for, and what Belay decided. With --tree, runs are
+listed below the run that they were started in, with what each has cost, alone and with all runs inside it.
+
+With --kind it shows what else is on record: events (final failures of runs, hooks, MCP servers and Go programs), hook and mcp (only those of one kind), audit (failures by
+kind, and gates that were reset, held or opened by hand), or alerts (what has failed again and again, and who was told).`,
 			Flags: slices.Concat([]Flag{
 				count("20"),
 				{Name: "follow", Short: "f", Help: "keep printing new runs until Ctrl-C"},
+				{Name: "kind", Arg: "KIND", Help: "show events, hook, mcp, audit or alerts instead of runs",
+					Values: []string{"events", "hook", "mcp", "audit", "alerts"}, Closed: true},
+				{Name: "failed", Group: Filters, Help: "only what has failed, as --class failed"},
 				{Name: "attempts", Help: "one line per attempt"},
 				{Name: "tree", Help: "list runs below the run that they were started in, with sums; with a RUN, those inside it"},
 				{Name: "session", Arg: "ID", Group: Filters, Help: "only runs of this session"},
 				{Name: "invocation", Arg: "RUN", Help: "everything about this run"},
+				{Name: "explain", Help: "the verdict on this run", Hidden: true}, // for belay explain RUN
 			}, narrowing(), labels(), ofBatch(), times(), inFleet()),
 			Args: Args{What: "run", Example: "belay log 1f0c9a3e"},
 		},
@@ -230,16 +240,19 @@ time zone (TZ). In a bar, ░ is what failed.`,
 			}, narrowing(), labels(), ofBatch(), times(), inFleet()),
 		},
 		{
-			Name:    "events",
-			Use:     "events",
-			Summary: "Show final failures of runs, hooks and MCP servers",
+			Name:     "events",
+			Use:      "events",
+			Unlisted: true,
+			Summary:  "Show final failures of runs, hooks and MCP servers",
 			Examples: `Show what has failed in the last hour:
   belay events --since 1h
 Show failed hooks:
   belay events --category hook
 Get all details:
   belay events --profile claude --json`,
-			Long: `Shows final failures only: no attempts that were retried, nothing that you interrupted or that a gate refused. --json has the context: error, class, retries, the
+			Long: `The same as belay log --kind events.
+
+Shows final failures only: no attempts that were retried, nothing that you interrupted or that a gate refused. --json has the context: error, class, retries, the
 run, and for hooks and MCP tools what they were called with, as far as that may be kept.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
@@ -305,14 +318,17 @@ Secrets are left out, and of each part at most 2,000 bytes are shown.`,
 			Args:  Args{What: "session", Example: "belay sessions show 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
 		},
 		{
-			Name:    "alerts",
-			Use:     "alerts",
-			Summary: "Show what has failed again and again",
+			Name:     "alerts",
+			Use:      "alerts",
+			Unlisted: true,
+			Summary:  "Show what has failed again and again",
 			Examples: `Show the alerts of the last week:
   belay alerts --since 7d
 Show those of one integration:
   belay alerts --integration claude --json`,
-			Long: `An alert is raised when an integration (a profile, mcp:SERVER or hook:NAME) has failed for good five times within ten minutes. It is raised again only after ten minutes
+			Long: `The same as belay log --kind alerts.
+
+An alert is raised when an integration (a profile, mcp:SERVER or hook:NAME) has failed for good five times within ten minutes. It is raised again only after ten minutes
 without trouble. The run that raises it says so on stderr and passes it to the command or webhook of your config.toml:
 
   [alert]
@@ -328,16 +344,19 @@ without trouble. The run that raises it says so on stderr and passes it to the c
 			}, times(), inFleet()),
 		},
 		{
-			Name:    "audit",
-			Use:     "audit",
-			Summary: "Show failures by kind, and what was changed by hand",
+			Name:     "audit",
+			Use:      "audit",
+			Unlisted: true,
+			Summary:  "Show failures by kind, and what was changed by hand",
 			Examples: `Show the last week:
   belay audit --since 7d
 Show who has reset gates:
   belay audit --action gate_reset
 Export what happened in a session:
   belay audit --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 --json`,
-			Long: `Shows failed runs, errors that a Go program has handled, and gates that were reset, held or opened by hand. Failures have a type, a category (connection, sdk,
+			Long: `The same as belay log --kind audit.
+
+Shows failed runs, errors that a Go program has handled, and gates that were reset, held or opened by hand. Failures have a type, a category (connection, sdk,
 unknown), a severity (warning if a retry made sense, else error), a message and context. Changes of gates have the reason.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),

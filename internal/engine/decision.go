@@ -26,6 +26,17 @@ type decision struct {
 	over    bool         // there is no further attempt
 }
 
+// why says why the next attempt comes at once.
+func (d *decision) why() string {
+	switch {
+	case d.renewed:
+		return "retried at once: the login has been renewed meanwhile"
+	case d.round:
+		return "sent back: the work did not pass its check"
+	}
+	return ""
+}
+
 // decider decides, attempt after attempt.
 type decider struct {
 	call    *call.Call

@@ -89,13 +89,19 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Log = c.State.LogPath()
 	}
 	exhausted := f.exhausted(j, stop)
+	r.MayBeDone = !r.Success && errors.Is(stop.Cause, belaytype.ErrMayBeDone)
+	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
+	r.ExitCode = exitCode(r, j.stopCode, !c.Profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, spending.IsBudget(stop))
 	if !r.Success {
 		r.Error = j.message
-		if r.MayBeDone = errors.Is(stop.Cause, belaytype.ErrMayBeDone); r.MayBeDone {
-			r.Error = message.NotAgain(r.Error, c.CauseText(stop.Cause))
-		}
-		if exhausted {
+		switch {
+		case r.MayBeDone:
+			r.Error = message.Sentences(r.Error, c.CauseText(stop.Cause))
+		case exhausted:
 			r.Error = f.exhaustion(j, stop, n)
+		}
+		if exhausted && r.ExitCode == CodeTryLater { // callers look for these words
+			r.Error = message.Later(r.Error)
 		}
 		r.RetryAt = stop.NotBefore
 		if outlasts(j, stop) && f.earliest.before(r.RetryAt) {
@@ -105,8 +111,6 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Errors = append(r.Errors, r.Error)
 		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: r.Verdict, Message: r.Error, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
-	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
-	r.ExitCode = exitCode(r, j.stopCode, !c.Profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, spending.IsBudget(stop))
 	if !exhausted {
 		r.Output = j.output()
 	}
@@ -129,7 +133,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if c.Settings.OwnCode {
 		code = OwnCode(r)
 	}
-	f.recorder.line(n, j, 0, stop, exhausted, &code)
+	f.recorder.line(n, j, sequel{why: f.why(j, stop, n, exhausted), stop: stop, exhausted: exhausted, code: &code})
 	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.Waits.Total
 	r.PeakMemory, r.PeakTree = f.recorder.peak, f.recorder.tree
 	r.Silent = j.silent() || f.answer != nil
@@ -153,32 +157,6 @@ func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 	}
 	_, interrupted := call.AsInterrupt(stop.Cause)
 	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, belaytype.ErrMayBeDone)
-}
-
-// exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
-func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
-	c, text, at := f.cand.call, j.message, stop.NotBefore
-	hint := j.verdict.Hint
-	known := !hint.IsZero() && (!hint.Inferred || j.verdict.Class == verdict.UsageLimit)
-	if j.started() && j.verdict.Class.Throttle() && known && !at.IsZero() {
-		text, at = message.LimitHit(c.Command.Name(), j.verdict.Class, at), time.Time{}
-	}
-	_, gate := errors.AsType[*belaytype.GateRefused](stop.Cause)
-	_, scope := errors.AsType[*belaytype.ScopeTaken](stop.Cause)
-	switch {
-	case gate || scope: // it says all
-	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		late := c.TooLate(stop.NotBefore)
-		late.At = at
-		text = message.NotAgain(text, c.CauseText(late))
-	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		text = message.NotAgain(text, c.CauseText(&call.TooLate{Total: true, Limit: c.Settings.Policy.TotalTimeout, At: at}))
-	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
-		text = message.GaveUp(text, n-f.first+1, f.cand.kind.innerRetries(), at)
-	default:
-		text = message.NotAgain(text, c.CauseText(&call.NotAdmitted{Cause: stop.Cause, At: at}))
-	}
-	return message.Later(text)
 }
 
 // outlasts reports whether the agent was stopped by something that lasts longer than may be waited, and that another agent need

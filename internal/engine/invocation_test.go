@@ -200,12 +200,13 @@ func TestInvocation_Repeats(t *testing.T) {
 	}
 }
 
-func TestInvocation_ExhaustionSaysRetryLater(t *testing.T) {
+// A command of its own exit code does not say "retry later", which goes with 75: TestSeed has that of agents.
+func TestInvocation_Exhaustion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 1, Jitter: retry.NoJitter})
 		play(r, 0, of(verdict.Overloaded))
 		res, err := r.Run(t.Context(), belaytype.Command{Args: []string{"tool"}})
-		if !strings.HasSuffix(res.Error, "retry later") || !errors.Is(err, retry.ErrExhausted) {
+		if !strings.HasSuffix(res.Error, ". Gave up after 2 attempts") || res.ExitCode == engine.CodeTryLater || !errors.Is(err, retry.ErrExhausted) {
 			t.Errorf("error %q, cause %v", res.Error, errors.Unwrap(err))
 		}
 		if got := res.Output.String(); got != "" {
@@ -375,9 +376,9 @@ func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
 		attempts int
 		ends     string
 	}{
-		"Neither":    {quick, 20, "Gave up after 20 attempts; retry later"},
+		"Neither":    {quick, 20, "Gave up after 20 attempts"},
 		"MaxWait":    {waiting, 35, "Not waiting until "},
-		"MaxRetries": {counted, 5, "Gave up after 5 attempts; retry later"},
+		"MaxRetries": {counted, 5, "Gave up after 5 attempts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

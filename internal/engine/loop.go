@@ -34,7 +34,7 @@ func (inv *Invocation) attempts(refused *admission.Refusal) {
 			f.finish(last, j, stop)
 			return
 		}
-		f.giveUp(last, j, stop)
+		f.giveUp(last, j, stop, next.fallback)
 		if n = last; j.started() {
 			n++
 		}
@@ -71,12 +71,12 @@ func (cand *candidate) run(f *finisher, n int, refused *admission.Refusal) (int,
 		case d.over:
 			return n, j, d.stop
 		case d.restart:
-			f.recorder.line(n, j, 0, nil, false, nil)
+			f.recorder.line(n, j, sequel{})
 			f.errors = append(f.errors, j.message)
 			j.discard()
 			continue
 		}
-		f.recorder.line(n, j, d.wait.length, nil, false, nil)
+		f.recorder.line(n, j, sequel{wait: d.wait.length, why: d.why()})
 		f.errors = append(f.errors, j.message)
 		failed := belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr(), Renewed: d.renewed}
 		if d.round {

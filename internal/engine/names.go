@@ -31,6 +31,7 @@ type (
 
 	TooLate       = call.TooLate
 	NotAdmitted   = call.NotAdmitted
+	GaveUp        = call.GaveUp
 	OutputMatched = call.OutputMatched
 	WorkDone      = call.WorkDone
 

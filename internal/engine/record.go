@@ -36,12 +36,21 @@ type recorder struct {
 	troubled bool   // with the agent's own log
 }
 
-// line puts one attempt on record. planned is how long the next one is waited for, if all goes as planned. stop is why there
-// is none, and code what Belay ends with then; nil if it goes on.
-func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
+// sequel is what comes after an attempt: another one, or the end.
+type sequel struct {
+	wait time.Duration // for the next attempt, if all goes as planned
+	why  string        // it goes on so, or ends; empty where the attempt says it
+	// The end. stop is why there is no further attempt, and code what Belay ends with; nil if it goes on.
+	stop      *retry.Error
+	exhausted bool
+	code      *int
+}
+
+// line puts one attempt on record.
+func (b *recorder) line(n int, j *judgement, s sequel) {
 	e := b.entry()
 	j.attribute(b.cand.call.Traits.Provider)
-	e.ExitCode, e.BelayCode, e.Session, e.Model = j.code, code, j.verdict.SessionID, j.verdict.Model
+	e.ExitCode, e.BelayCode, e.Why, e.Session, e.Model = j.code, s.code, s.why, j.verdict.SessionID, j.verdict.Model
 	if j.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
 	}
@@ -56,13 +65,13 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		j.transcript.Describe(&e, &j.account)
 	}
 	e.Check = j.check
-	if w := b.cand.ground.work(); code != nil && w != nil {
+	if w := b.cand.ground.work(); s.code != nil && w != nil {
 		e.Worktree = fmt.Sprintf("%s on %s: %s", w.State, w.Branch, message.Changed(w.Commits, w.Files, w.Added, w.Deleted))
 	}
 	b.cand.kind.describe(&e, j)
 	j.asked = 0
 	b.requests += e.Requests
-	b.cand.pace.Waits.Record(&e, planned)
+	b.cand.pace.Waits.Record(&e, s.wait)
 	if b.hash == "" {
 		b.hash = b.promptHash()
 	}
@@ -70,15 +79,15 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 	if j.verdict.Class != verdict.OK {
 		b.fault(&e, j)
 		switch {
-		case stop == nil:
+		case s.stop == nil:
 			e.Status = journal.Retry
-		case exhausted:
+		case s.exhausted:
 			e.Status = journal.Exhausted
 		default:
 			e.Status = journal.Error
 		}
-		if stop != nil {
-			e.RetryAt.Time = stop.NotBefore
+		if s.stop != nil {
+			e.RetryAt.Time = s.stop.NotBefore
 		}
 	}
 	b.ownLog(e)

@@ -71,10 +71,10 @@ func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
 
 // giveUp puts on record that a candidate could not take the request, and that another one is asked. A refusal is on record only where it
 // ends the run.
-func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
+func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error, next string) {
 	f.errors = append(f.errors, j.message)
 	if j.started() {
-		f.recorder.line(n, j, 0, nil, false, nil)
+		f.recorder.line(n, j, sequel{why: "falling back to " + next})
 		f.cand.call.Emit(belaytype.AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
 	}
 	j.discard()

@@ -44,6 +44,9 @@ type Entry struct {
 	ErrorType  verdict.Class `json:"error_type,omitempty"`
 	Error      string        `json:"error,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
+	// Why says in words why the run ended with this attempt, or how it goes on where that is not after a wait. Empty after a success, where Error says it, and
+	// in lines of older versions.
+	Why string `json:"why_ended,omitempty"`
 	// Retryable says whether it is worth repeating, where that is not what the class says; else nil.
 	Retryable *bool `json:"retryable,omitempty"`
 	// ExitCode is the command's own, BelayCode what Belay has ended with; nil if the run goes on after this attempt.

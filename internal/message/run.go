@@ -63,7 +63,11 @@ func Reclaimed(processes []string) string {
 
 // Alert says that an integration keeps failing.
 func Alert(integration string, failures int, within time.Duration) string {
-	return fmt.Sprintf("alert: %s failed %d times in the last %s. See: belay events", integration, failures, printable.Span(within))
+	shown := "--failed"
+	if kind, _, ok := strings.Cut(integration, ":"); ok && (kind == "hook" || kind == "mcp") {
+		shown = "--kind " + kind
+	}
+	return fmt.Sprintf("alert: %s failed %d times in the last %s. See: belay log %s", integration, failures, printable.Span(within), shown)
 }
 
 // StdinSilent says that a command waits for its stdin, on which nothing comes.
@@ -183,21 +187,43 @@ func NoCheck(name string) string {
 // Replaced says which run has taken the place of another.
 func Replaced(by string) string { return "replaced by run " + by }
 
-// GaveUp says that no retries are left. inner are those that the command made by itself. at is the time before which another call is
-// pointless; zero if that is not known, or said already.
-func GaveUp(what string, attempts, inner int, at time.Time) string {
+// GaveUp says that no retries are left. inner are those that the command made by itself, and took how long all of it has taken; zero if that is not to be
+// said. at is the time before which another call is pointless; zero if that is not known, or said already.
+func GaveUp(attempts, inner int, took time.Duration, at time.Time) string {
 	text := "gave up after " + Count(attempts, "attempt")
 	if inner > 0 {
 		text += " and " + Count(inner, "retry") + " of its own"
 	}
+	if took > 0 {
+		text += " in " + printable.Span(took)
+	}
 	if !at.IsZero() {
 		text += fmt.Sprintf(" (not before %s)", When(at))
 	}
-	return Later(Sentences(what, text))
+	return text
 }
 
-// NotAgain says what happened and why it was not repeated.
-func NotAgain(what, why string) string { return Sentences(what, why) }
+// StoppedBy says which signal has ended a run.
+func StoppedBy(signal string) string {
+	if signal == "SIGINT" {
+		return "stopped by you (SIGINT)"
+	}
+	return "stopped by " + signal
+}
+
+// NotRetried says why a failure was not repeated. retryable says that it was worth it, and asked that retries were asked for.
+func NotRetried(class verdict.Class, retryable, asked bool) string {
+	why := classes[class].final
+	switch {
+	case retryable && !asked:
+		why = "retries are off"
+	case why == "" && !asked:
+		why = "retries were not asked for"
+	case why == "":
+		why = "it is not known to pass"
+	}
+	return "not retried: " + why
+}
 
 // MayBeDone says that a command was not repeated because it may have had its effect.
 func MayBeDone() string { return "the change may already have been made, so it was not repeated" }

@@ -43,7 +43,7 @@ func insertAttempts(ctx context.Context, conn *sql.Conn, lines []line) (fresh []
 
 var attemptRows = rows{
 	table: "attempts", columns: `invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, cpu_ms, retry_at, model, left_running,
-		orphans_killed, planned_wait_ms, session, belay_exit_code, first_token_ms, tools, tool_calls, tools_cut, profile, command, checked, model_asked, worktree`, figures: inAttempts,
+		orphans_killed, planned_wait_ms, session, belay_exit_code, first_token_ms, tools, tool_calls, tools_cut, profile, command, checked, model_asked, worktree, why`, figures: inAttempts,
 }
 
 func attemptRow(l *line) ([]any, *Figures) {
@@ -51,7 +51,7 @@ func attemptRow(l *line) ([]any, *Figures) {
 	return []any{l.Invocation, l.Attempt, l.Timestamp.UnixMilli(), string(l.Status), classOf(&l.Entry), null(l.Error), null(l.Rule), l.ExitCode, null(l.Signal),
 		ms(l.WaitTime) - ms(l.Planned()), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), l.Left,
 		l.Killed, ms(l.Planned()), null(l.Session), l.BelayCode, null(ms(l.FirstToken)), nullList(l.Tools), nullList(l.ToolCalls), l.ToolsCut,
-		ifFallback(l, l.Profile), ifFallback(l, l.Command), nullCheck(l.Check), null(l.ModelAsked), null(l.Worktree)}, &f
+		ifFallback(l, l.Profile), ifFallback(l, l.Command), nullCheck(l.Check), null(l.ModelAsked), null(l.Worktree), null(l.Why)}, &f
 }
 
 // ifFallback is a text that differs from that of the run in attempts of a fallback, and is null in others.

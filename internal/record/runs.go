@@ -33,7 +33,8 @@ type Invocation struct {
 	Prompt     string     `json:"prompt,omitempty"` // how it begins, if that is kept
 	Parent     string     `json:"parent,omitempty"` // the run that it was started in
 	Trace      string     `json:"traceparent,omitempty"`
-	Error      string     `json:"error,omitempty"` // of the last attempt
+	Error      string     `json:"error,omitempty"`     // of the last attempt
+	Why        string     `json:"why_ended,omitempty"` // it is the last one; empty where the error says it, and for runs of older versions
 
 	Labels
 	Task
@@ -72,12 +73,15 @@ type Task struct {
 	Line  int    `json:"line,omitempty"`  // in the file of tasks, from 1
 }
 
+// lastAttempt is that of a run which ended it.
+const lastAttempt = ` FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), '')`
+
 const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
 	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
 	iif(i.no_costs > 0, NULL, iif(i.belay_exit_code IS NULL, i.cost_usd, coalesce(i.cost_usd, 0))), i.unknown_usage > 0,
 	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
-	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
+	coalesce((SELECT a.error` + lastAttempt + `, coalesce((SELECT a.why` + lastAttempt + `,
 	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, ''), coalesce(i.machine, ''),
 	coalesce(i.batch, ''), coalesce(i.task, ''), coalesce(i.line, 0), coalesce(i.prompt, '')`
 
@@ -96,7 +100,7 @@ func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
 		&u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &inv.BelayCode, &inv.Inner,
-		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line, &inv.Prompt)
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Why, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line, &inv.Prompt)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
 	inv.RetryAt = timeOf(retryAt)
 	return inv, err
@@ -138,6 +142,7 @@ type AttemptOutcome struct {
 	ExitCode  int    `json:"exit_code"`                 // the command's
 	BelayCode *int   `json:"belay_exit_code,omitempty"` // belay's own, of the last attempt
 	Signal    string `json:"signal,omitempty"`
+	Why       string `json:"why_ended,omitempty"` // it was the last attempt, or how the run went on at once
 }
 
 // Timing is how long an attempt took, and what was waited for it.
@@ -171,7 +176,7 @@ const attemptColumns = `a.invocation, a.attempt, a.timestamp, coalesce(a.profile
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
 	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
-	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, ''), coalesce(a.checked, ''), coalesce(a.model_asked, ''), coalesce(a.worktree, ''), a.peak_memory`
+	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, ''), coalesce(a.checked, ''), coalesce(a.model_asked, ''), coalesce(a.worktree, ''), a.peak_memory, coalesce(a.why, '')`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (r Runs) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -194,7 +199,7 @@ func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
 		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &a.BelayCode,
-		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine, &check, &a.ModelAsked, &a.Worktree, &a.Memory)
+		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine, &check, &a.ModelAsked, &a.Worktree, &a.Memory, &a.Why)
 	a.Ended, a.RetryAt = moment(ended), timeOf(retryAt)
 	json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
 	json.Unmarshal([]byte(calls), &a.ToolCalls)

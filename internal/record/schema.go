@@ -6,7 +6,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = withFigures(schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13, schema14, schema15, "", schema17, schema18)
+var migrations = withFigures(schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13, schema14, schema15, "", schema17)
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -175,14 +175,12 @@ ALTER TABLE events_new RENAME TO events;
 CREATE INDEX events_timestamp ON events (timestamp);
 `
 
-// schema18: how the prompt of a run begins, if that is kept; else null.
-var schema18 = adding("invocations", "prompt TEXT")
-
 // schema15: the check of the work of an attempt, as JSON, and the model that was asked for where another one worked; null if there was none.
 var schema15 = adding("attempts", "checked TEXT", "model_asked TEXT")
 
-// schema17: what has become of the work of a run that had a tree of its own, in words; null if it had none.
-var schema17 = adding("attempts", "worktree TEXT")
+// schema17: what has become of the work of a run that had a tree of its own, and why a run ended with an attempt, both in words; how its prompt begins, if that
+// is kept. Null where there is none, and in older lines.
+var schema17 = adding("attempts", "worktree TEXT", "why TEXT") + adding("invocations", "prompt TEXT")
 
 // adding adds columns to tables.
 func adding(tables string, columns ...string) (text string) {

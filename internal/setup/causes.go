@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"fmt"
+
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -14,6 +16,12 @@ func causeText(s *config.Settings, cause error) string {
 		return notAdmittedText(s, e)
 	case *engine.TooLate:
 		return tooLateText(s, e)
+	case *engine.GaveUp:
+		text := e.Error()
+		if e.Took > 0 && e.Retries > 0 {
+			text += fmt.Sprintf(" (--max-retries %d)", e.Retries)
+		}
+		return text
 	case *belaytype.MaxCostReached:
 		cost := message.Cost{What: "--max-cost", Spent: e.Spent, Limit: e.Limit, Window: e.Window, Unknown: e.Unknown, Until: e.Until}
 		switch {

@@ -117,7 +117,7 @@ func usageText() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "belayd is the companion of belay, which runs it when it is needed. What it does is there under")
 	for _, c := range belayd.Commands() {
-		if !c.Hidden {
+		if !c.Hidden && !c.Unlisted {
 			fmt.Fprintf(&b, "  belay %-11s %s\n", c.Name, c.Summary)
 		}
 	}

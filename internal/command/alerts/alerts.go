@@ -16,13 +16,14 @@ import (
 
 // Run is belay alerts.
 func Run(ctx context.Context, r *request.Request) (int, error) {
-	return question.Answer(ctx, r, answer)
+	return question.Answer(ctx, r, List)
 }
 
-var columns = []term.Column{table.Time, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "FAILURES", Kind: term.Whole}, table.Labels,
+var columns = []term.Column{table.Time, table.Run, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "FAILURES", Kind: term.Whole}, table.Labels,
 	{Heading: "DELIVERED", Min: 16}, {Heading: "LAST ERROR", Kind: term.Note, Style: term.Bad}}
 
-func answer(ctx context.Context, q *question.Question) error {
+// List lists them.
+func List(ctx context.Context, q *question.Question) error {
 	if !q.On("fleet") { // each machine delivers its own
 		soon, cancel := context.WithTimeout(ctx, 15*time.Second)
 		defer cancel()
@@ -46,6 +47,6 @@ func answer(ctx context.Context, q *question.Question) error {
 		if a.Failures > 0 {
 			why = fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond))
 		}
-		return term.Cells(q.Clock(a.Timestamp), table.OneLine(a.Integration, 30), why, table.LabelsOf(a.Name, a.Tags, a.Task), told, table.OneLine(a.Message, 80))
+		return term.Cells(q.Clock(a.Timestamp), table.RunOf(a.Invocation), table.OneLine(a.Integration, 30), why, table.LabelsOf(a.Name, a.Tags, a.Task), told, table.OneLine(a.Message, 80))
 	}, Machine: func(a record.Alert) string { return a.Machine }}.Write(q, list)
 }

@@ -17,15 +17,16 @@ import (
 
 // Run is belay audit.
 func Run(ctx context.Context, r *request.Request) (int, error) {
-	return question.Answer(ctx, r, answer)
+	return question.Answer(ctx, r, func(ctx context.Context, q *question.Question) error { return List(ctx, q, q.Text("action")) })
 }
 
-var columns = []term.Column{table.Time, {Heading: "ACTOR", Drop: 2}, {Heading: "ACTION", Kind: term.Whole}, {Heading: "SUBJECT", Kind: term.Path},
+var columns = []term.Column{table.Time, table.Run, {Heading: "ACTOR", Drop: 2}, {Heading: "ACTION", Kind: term.Whole}, {Heading: "SUBJECT", Kind: term.Path},
 	{Heading: "KIND", Kind: term.Whole, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
 	{Heading: "CONTEXT", Kind: term.Note}}
 
-func answer(ctx context.Context, q *question.Question) error {
-	list, err := q.DB.Trail.Audit(ctx, q.Filter, q.Text("action"))
+// List lists those of an action; empty for all.
+func List(ctx context.Context, q *question.Question, action string) error {
+	list, err := q.DB.Trail.Audit(ctx, q.Filter, action)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func answer(ctx context.Context, q *question.Question) error {
 		if a.Severity == "warning" {
 			style = term.Warning
 		}
-		return term.Cells(q.Clock(a.Timestamp), a.Actor, a.Action, table.OneLine(a.Subject, 40), term.Styled(style, kind), table.OneLine(a.Session, 40),
+		return term.Cells(q.Clock(a.Timestamp), table.RunOf(a.Invocation), a.Actor, a.Action, table.OneLine(a.Subject, 40), term.Styled(style, kind), table.OneLine(a.Session, 40),
 			table.OneLine(a.Message, 100), table.OneLine(about, 100))
 	}, Machine: func(a record.AuditRow) string { return a.Machine }}.Write(q, list)
 }

@@ -14,20 +14,21 @@ import (
 
 // Run is belay events.
 func Run(ctx context.Context, r *request.Request) (int, error) {
-	return question.Answer(ctx, r, answer)
+	return question.Answer(ctx, r, func(ctx context.Context, q *question.Question) error { return List(ctx, q, q.Text("category")) })
 }
 
-var columns = []term.Column{table.Time, {Heading: "EVENT", Drop: 2}, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "CLASS", Kind: term.Whole},
-	table.Number("RETRIES", 1), table.Error}
+var columns = []term.Column{table.Time, table.Run, {Heading: "EVENT", Drop: 2}, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "CLASS", Kind: term.Whole},
+	table.Labels, table.Number("RETRIES", 1), table.Error}
 
-func answer(ctx context.Context, q *question.Question) error {
-	list, err := q.DB.Trail.Events(ctx, q.Filter, q.Text("category"))
+// List lists those of a category; empty for all.
+func List(ctx context.Context, q *question.Question, category string) error {
+	list, err := q.DB.Trail.Events(ctx, q.Filter, category)
 	if err != nil {
 		return err
 	}
 	return question.Listing[record.Event]{What: "events", Columns: columns, Row: func(_ int, e record.Event) []term.Piece {
 		m := metadataOf(e)
-		return term.Cells(q.Clock(e.Timestamp), e.Category+"/"+e.Type, table.OneLine(m.Integration, 30), table.Outcome(m.Type), m.Retries, table.OneLine(m.Error, 100))
+		return term.Cells(q.Clock(e.Timestamp), table.RunOf(m.Run), e.Category+"/"+e.Type, table.OneLine(m.Integration, 30), table.ResultOf("", m.Type, m.ExitCode), table.LabelsOf(m.Name, m.Tags, m.Task), m.Retries, table.OneLine(m.Error, 100))
 	}, Machine: func(e record.Event) string { return metadataOf(e).Machine }}.Write(q, list)
 }
 
@@ -36,8 +37,11 @@ type metadata struct {
 	Integration string `json:"integration"`
 	Error       string `json:"error"`
 	Type        string `json:"error_type"`
-	Machine     string `json:"machine"`
 	Retries     int    `json:"retry_count"`
+	Run         string `json:"invocation"`
+	ExitCode    int    `json:"exit_code"`
+	record.Labels
+	record.Task
 }
 
 func metadataOf(e record.Event) (m metadata) {

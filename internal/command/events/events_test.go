@@ -12,7 +12,7 @@ func TestTable_Layouts(t *testing.T) {
 
 	tabletest.Layouts(t, map[string]term.Sheet{
 		"events": {Columns: columns, Rows: [][]term.Piece{
-			term.Cells("09:00:00", "integration/failure", "claude", "session_not_found", "12", limit),
-			term.Cells("2026-11-13 09:00:00", "mcp/tool_error", "mcp:a-server-with-a-long-name", "timeout", "0", "no answer within 30s")}},
+			term.Cells("09:00:00", "1f0c9a3e", "integration/failure", "claude", "session not found", "nightly team=web", "12", limit),
+			term.Cells("2026-11-13 09:00:00", "", "mcp/tool_error", "mcp:a-server-with-a-long-name", "timeout", "", "0", "no answer within 30s")}},
 	})
 }

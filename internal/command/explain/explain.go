@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
@@ -43,9 +44,12 @@ type explainOptions struct {
 func New() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain [flags] [-- command args…]",
-		Short: "Explain a saved outcome",
-		Example: `Explain why claude failed:
+		Use:   "explain [RUN | flags [-- command args…]]",
+		Short: "Explain how a run ended, or a saved outcome",
+		Example: `Explain the last run, or another one:
+  belay explain last
+  belay explain 1f0c9a3e
+Explain why claude failed:
   belay explain --exit-code 1 --stdout out.txt --stderr err.txt -- claude -p hi
 See whether a flag would have a failure retried:
   belay explain --exit-code 7 --stderr err.txt --retry-on 429 -- curl -sSf x
@@ -53,8 +57,9 @@ Explain a signal:
   belay explain --signal KILL
 Save an outcome with the class it should have, for belay profile check:
   belay explain --exit-code 1 --stderr err --save a.jsonl --expect auth -- qwen`,
-		Long: `Prints the verdict that Belay would reach: the class, whether a retry makes sense, when to come back, and the rule and the line that
-decided. It needs no network and writes nothing. For commands other than agents and gh, nothing is retried unless a flag says so, just as with belay run.
+		Long: `Prints the verdict on a run (its id, the beginning or end of it, or last), or the one that Belay would reach on a saved outcome: the class, whether a retry makes
+sense, when to come back, and the rule and the line that decided. It needs no network. For commands other than agents and gh, nothing is retried unless a flag says so,
+just as with belay run.
 
 For the classes, see belay help verdicts.`,
 	}
@@ -71,6 +76,9 @@ For the classes, see belay help verdicts.`,
 	given := command.AddSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
+		if len(args) == 1 && cmd.ArgsLenAtDash() < 0 && !code && !sig {
+			return explainRun(cmd, args[0], o.json)
+		}
 		if code == sig {
 			return command.Usage(message.Error("give either --exit-code or --signal"), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
 		}
@@ -83,6 +91,23 @@ For the classes, see belay help verdicts.`,
 		return explain(cmd, o, given, args)
 	}
 	return cmd
+}
+
+// explainRun has belayd explain a run that is on record. No other flag says anything about one.
+func explainRun(cmd *cobra.Command, run string, asJSON bool) (err error) {
+	passed := []string{"--explain"}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "json" {
+			err = command.Usage(message.Error(message.NotTogether("--"+f.Name, "RUN")), "")
+		}
+	})
+	if asJSON {
+		passed = append(passed, "--json")
+	}
+	if err != nil {
+		return err
+	}
+	return command.HandOver(cmd.Context(), command.Streams(cmd), "log", append(passed, "--", run)...)
 }
 
 func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []string) error {

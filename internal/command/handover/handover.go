@@ -49,6 +49,7 @@ func Commands() (list []*cobra.Command) {
 		default:
 			cmd = newHandedOver(c)
 		}
+		cmd.Hidden = c.Unlisted
 		parents[c.Name] = cmd
 		if at := strings.LastIndex(c.Name, " "); at > 0 {
 			parents[c.Name[:at]].AddCommand(cmd)

@@ -20,13 +20,7 @@ func Show(cmd *cobra.Command, _ []string) {
 	}
 	term.Text(w, wrap(cmp.Or(cmd.Long, cmd.Short+"."))+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
 	if cmd.HasAvailableSubCommands() {
-		var rows []row
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				rows = append(rows, row{c.Name(), c.Short})
-			}
-		}
-		printRows(w, "Commands", 12, rows)
+		commandRows(cmd, func(heading string, rows []row) { printRows(w, heading, 14, rows) })
 	}
 	if !cmd.HasParent() {
 		var rows []row

@@ -58,7 +58,7 @@ func TestHook_RaisesAnAlert(t *testing.T) {
 	commandtest.Script(t, "guard", "exit 1")
 	said := 0
 	for range 7 {
-		said += strings.Count(commandtest.Belay(t, "hook", "--", "guard").Ends(0).Stderr, "alert: hook:guard failed 5 times in the last 10m. See: belay events")
+		said += strings.Count(commandtest.Belay(t, "hook", "--", "guard").Ends(0).Stderr, "alert: hook:guard failed 5 times in the last 10m. See: belay log --kind hook")
 	}
 	if said != 1 {
 		t.Errorf("it was said %d times", said)

@@ -1,4 +1,4 @@
-// Package log is belay log: past runs, their attempts, the tree of runs inside others, and the story of one run.
+// Package log is belay log: past runs, their attempts, the tree of runs inside others, the story of one run, and what else is on record.
 package log
 
 import (
@@ -27,6 +27,12 @@ func answer(ctx context.Context, q *question.Question) error {
 		return &request.UsageError{Err: message.Error(fmt.Sprintf("belay log takes the id of one run, not %d", len(q.Rest)))}
 	case len(q.Rest) == 1:
 		q.Filter.Invocation = q.Rest[0]
+	}
+	if q.On("failed") {
+		q.Filter.Class = record.Failed
+	}
+	if kind := q.Text("kind"); kind != "" {
+		return view(ctx, q, kind)
 	}
 	if q.On("tree") {
 		if q.On("attempts") || q.On("follow") {
@@ -63,11 +69,11 @@ func writeOthers(ctx context.Context, q *question.Question, list []record.Invoca
 	if n == 0 {
 		return err
 	}
-	return errors.Join(err, term.Line(q.Out, fmt.Sprintf("also on record: %s of hooks, MCP servers or Go programs; see: belay events", message.Count(n, "failure"))))
+	return errors.Join(err, term.Line(q.Out, fmt.Sprintf("also on record: %s of hooks, MCP servers or Go programs; see: belay log --kind events", message.Count(n, "failure"))))
 }
 
 var runColumns = []term.Column{table.Time, table.Run, table.Profile(2), table.Command, table.Labels, table.Result, table.Number("ATTEMPTS", 5), table.Number("WAITED", 3),
-	table.Number("TOOK", 4), table.Tokens, table.Cost, table.Error}
+	table.Number("TOOK", 4), table.Tokens, table.Cost, table.Why}
 
 // runs lists a line a run.
 func runs(q *question.Question) question.Listing[record.Invocation] {
@@ -76,8 +82,8 @@ func runs(q *question.Question) question.Listing[record.Invocation] {
 }
 
 func runRow(q *question.Question, i record.Invocation) []term.Piece {
-	return term.Cells(q.Clock(i.Ended), printable.ShortID(i.ID), table.OneLine(i.Profile, 20), table.OneLine(i.Command, 100), table.LabelsOf(i.Name, i.Tags, i.Task), table.ResultOf(i.Status, i.Class),
-		i.Attempts, table.Span(i.WaitMS), table.Span(i.ResponseMS), table.TokensOf(i.Usage.InputTokens, i.Usage.OutputTokens), table.CostOf(i.Usage), table.OneLine(i.Error, 200))
+	return term.Cells(q.Clock(i.Ended), printable.ShortID(i.ID), table.OneLine(i.Profile, 20), table.OneLine(i.Command, 100), table.LabelsOf(i.Name, i.Tags, i.Task), table.ResultOf(i.Status, i.Class, i.ExitCode),
+		i.Attempts, table.Span(i.WaitMS), table.Span(i.ResponseMS), table.TokensOf(i.Usage.InputTokens, i.Usage.OutputTokens), table.CostOf(i.Usage), table.WhyOf(i.Class, i.Error, i.Why))
 }
 
 var attemptColumns = []term.Column{table.Time, table.Run, table.Number("ATTEMPT", 0), table.Profile(3), table.Command, table.Result, table.Number("EXIT", 0), table.Number("TOOK", 0),
@@ -87,6 +93,6 @@ var attemptColumns = []term.Column{table.Time, table.Run, table.Number("ATTEMPT"
 func attempts(q *question.Question) question.Listing[record.Attempt] {
 	return question.Listing[record.Attempt]{Columns: attemptColumns, Row: func(_ int, a record.Attempt) []term.Piece {
 		return term.Cells(q.Clock(a.Ended), printable.ShortID(a.Invocation), a.Attempt, table.OneLine(a.Profile, 20), table.OneLine(a.Command, 100),
-			table.ResultOf(a.Status, a.Class), a.ExitCode, table.Span(a.ResponseMS), table.Span(a.WaitMS-a.InnerMS), table.OneLine(a.Error, 200))
+			table.ResultOf(a.Status, a.Class, a.ExitCode), a.ExitCode, table.Span(a.ResponseMS), table.Span(a.WaitMS-a.InnerMS), table.OneLine(a.Error, 200))
 	}, Machine: func(a record.Attempt) string { return a.Machine }}
 }

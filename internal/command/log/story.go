@@ -10,12 +10,16 @@ import (
 	"github.com/belay-run/belay/internal/belayd/request"
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/command/table"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
+
+// last names the newest run that the filters let through.
+const last = "last"
 
 // story shows everything that is on record of one run.
 func story(ctx context.Context, q *question.Question) error {
@@ -27,7 +31,10 @@ func story(ctx context.Context, q *question.Question) error {
 	if err != nil {
 		return err
 	}
-	if q.JSON {
+	switch {
+	case q.On("explain"):
+		return explain(q, inv, attempts)
+	case q.JSON:
 		return term.JSON(q.Out, struct {
 			record.Invocation
 			List []record.Attempt `json:"attempt_list"`
@@ -38,10 +45,17 @@ func story(ctx context.Context, q *question.Question) error {
 
 // oneRun is the run that was asked for.
 func oneRun(ctx context.Context, q *question.Question) (inv record.Invocation, err error) {
-	found, err := q.DB.Runs.Invocations(ctx, record.Filter{Invocation: q.Filter.Invocation})
+	f := record.Filter{Invocation: q.Filter.Invocation}
+	if f.Invocation == last {
+		f = q.Filter
+		f.Invocation, f.Limit = "", 1
+	}
+	found, err := q.DB.Runs.Invocations(ctx, f)
 	switch {
 	case err != nil:
 		return inv, err
+	case len(found) == 0 && q.Filter.Invocation == last:
+		return inv, &request.UsageError{Err: message.Error(message.NothingOnRecord(""))}
 	case len(found) == 0:
 		return inv, &request.UsageError{Err: seeFor(message.NoRun(q.Filter.Invocation), "belay log")}
 	case len(found) > 1:
@@ -75,7 +89,8 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 	line("batch", table.OneLine(term.Tilde(inv.Batch), 1000))
 	line("task", table.OneLine(message.TaskAndLine(inv.Task.Task, inv.Line), 1000))
 	line("started", inv.Started.In(q.Now.Location()).Format(time.DateTime+" MST"))
-	line("result", fmt.Sprintf("%s, %s", table.ResultOf(inv.Status, inv.Class).Text, message.ExitCodes(inv.BelayCode, inv.ExitCode)))
+	line("result", fmt.Sprintf("%s, %s", table.ResultOf(inv.Status, inv.Class, inv.ExitCode).Text, message.ExitCodes(inv.BelayCode, inv.ExitCode)))
+	line("why", table.OneLine(inv.Why, 1000))
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)
@@ -100,7 +115,7 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 				what = "nothing to do"
 			}
 		}
-		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.Now.Location()).Format(time.TimeOnly), what, table.ClassName(a.Class))
+		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.Now.Location()).Format(time.TimeOnly), what, table.ClassName(a.Class, a.ExitCode))
 		if a.Attempt > 0 {
 			term.Printf(&b, " after %s", cmp.Or(table.Span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
@@ -128,10 +143,15 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 		}
 		more("", usedText(a.Usage), cost)
 		more("of that, ", table.Span(a.InnerMS), " waiting for its own retries")
-		if after := a.WaitMS - a.InnerMS; after > 0 {
-			more("then waited ", table.Span(after), "")
-		} else {
-			more("then was going to wait ", table.Span(a.PlannedMS), "")
+		switch after := a.WaitMS - a.InnerMS; {
+		case a.Why != "":
+			more("→ ", table.OneLine(a.Why, 1000), "")
+		case after > 0:
+			more("→ retried after ", table.Span(after), "")
+		case a.PlannedMS > 0:
+			more("→ to be retried after ", table.Span(a.PlannedMS), "")
+		case a.Status == string(journal.Retry):
+			more("→ ", "retried at once", "")
 		}
 	}
 	return b.String()

@@ -36,13 +36,13 @@ func tree(ctx context.Context, q *question.Question) error {
 		case n.Missing:
 			status = term.Styled(term.Faint, message.NotOnRecord())
 		default:
-			status, ended, attempts = table.ResultOf(n.Status, n.Class), q.Clock(n.Ended), fmt.Sprint(n.Attempts)
+			status, ended, attempts = table.ResultOf(n.Status, n.Class, n.ExitCode), q.Clock(n.Ended), fmt.Sprint(n.Attempts)
 		}
 		if n.Total.Runs > 1 {
 			total = spentInTree(n.Total)
 		}
 		return term.Cells(ended, printable.ShortID(n.ID), stems[i]+table.OneLine(n.Command, 100), table.LabelsOf(n.Name, n.Tags, n.Task), status, attempts,
-			table.Span(n.ResponseMS), table.CostOf(n.Usage), total, table.OneLine(n.Error, 200))
+			table.Span(n.ResponseMS), table.CostOf(n.Usage), total, table.WhyOf(n.Class, n.Error, n.Why))
 	}, Machine: func(n record.Node) string { return n.Machine }}.Write(q, nodes)
 }
 
@@ -98,4 +98,4 @@ func spentInTree(t record.Total) string {
 }
 
 var treeColumns = []term.Column{table.Time, table.Run, {Heading: "COMMAND", Min: 12}, table.Labels, table.Result, table.Number("ATTEMPTS", 5), table.Number("TOOK", 4), table.Cost,
-	table.Number("TOTAL", 0), table.Error}
+	table.Number("TOTAL", 0), table.Why}

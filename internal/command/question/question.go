@@ -93,7 +93,8 @@ func (q *Question) labels() (err error) {
 		}
 	}
 	if c := q.Filter.Class; c != "" && c != record.Failed {
-		if _, err := verdict.ParseClass(c); err != nil {
+		if q.Filter.Class = string(message.ClassNamed(c)); q.Filter.Class == "" {
+			_, err := verdict.ParseClass(c)
 			return &request.UsageError{Err: message.Error(fmt.Sprintf("--class: %v, or failed for all but ok", err))}
 		}
 	}

@@ -19,9 +19,12 @@ func OneLine(text string, most int) string {
 	return printable.CutEnd(printable.Line(text), most, "…")
 }
 
-// Outcome is a class, or the status of a session.
-func Outcome(text string) term.Piece {
-	switch text {
+// Outcome is the status of a session.
+func Outcome(status string) term.Piece { return outcome(status, status) }
+
+// outcome is a text in the style of a class or a status.
+func outcome(of, text string) term.Piece {
+	switch of {
 	case "interrupted", "breaker_open":
 		return term.Styled(term.Warning, text)
 	case "ok", "done":
@@ -34,22 +37,32 @@ func Outcome(text string) term.Piece {
 	return term.Styled(term.Bad, text)
 }
 
-// ResultOf is the class of a run, and whether it is to be repeated or was given up.
-func ResultOf(status, class string) term.Piece {
-	class = ClassName(class)
-	switch status {
-	case "retry":
-		return term.Styled(term.Warning, class+", retried")
-	case "exhausted":
-		return term.Styled(term.Bad, class+", given up")
+// ResultOf is the class of a run in words, and whether it is to be repeated. code is its exit code.
+func ResultOf(status, class string, code int) term.Piece {
+	text := ClassName(class, code)
+	if status == "retry" {
+		return term.Styled(term.Warning, text+", retried")
 	}
-	return Outcome(class)
+	return outcome(class, text)
 }
 
-// ClassName is a class as people read it.
-func ClassName(class string) string {
-	if class == string(verdict.NotDone) {
-		return message.Noun(verdict.NotDone)
+// WhyOf is what happened to a run last, and why it ended with that. Of a run that was interrupted the one says the other.
+func WhyOf(class, err, why string) string {
+	if class == string(verdict.Interrupted) && why != "" {
+		return why
+	}
+	return OneLine(message.Sentences(err, why), 300)
+}
+
+// ClassName is a class as people read it. Of a failure that has no class, the exit code says more.
+func ClassName(class string, code int) string {
+	switch noun := message.Noun(verdict.Class(class)); {
+	case noun != "":
+		return noun
+	case class == string(verdict.Unknown) && code > 0:
+		return fmt.Sprintf("exit %d", code)
+	case class == string(verdict.Unknown):
+		return "failed"
 	}
 	return class
 }
@@ -62,6 +75,9 @@ func LabelsOf(name string, tags map[string]string, task record.Task) string {
 	}
 	return OneLine(text, 60)
 }
+
+// RunOf is as much of a run's id as tells it from others.
+func RunOf(id string) string { return OneLine(printable.ShortID(id), 8) }
 
 // Span is a number of milliseconds; empty for 0.
 func Span(ms int64) string {

@@ -11,8 +11,8 @@ import (
 func TestCells_Styles(t *testing.T) {
 	tabletest.Styles(t, map[term.Style][]term.Piece{
 		term.Good:    {table.Outcome("ok"), table.Outcome("done")},
-		term.Bad:     {table.Outcome("crash"), table.ResultOf("exhausted", "rate_limit")},
-		term.Warning: {table.Outcome("interrupted"), table.ResultOf("retry", "rate_limit")},
+		term.Bad:     {table.Outcome("crash"), table.ResultOf("exhausted", "rate_limit", 1)},
+		term.Warning: {table.Outcome("interrupted"), table.ResultOf("retry", "rate_limit", 1)},
 		term.Plain:   {table.Outcome("running")},
 		term.Faint:   {table.Outcome("abandoned")},
 	})

@@ -20,6 +20,7 @@ var (
 	Tokens  = term.Column{Heading: "TOKENS", Kind: term.Number, Min: 14, Short: shortTokens, ShortHeading: "TOKENS IN/OUT"}
 	Cost    = term.Column{Heading: "COST", Kind: term.Number, Min: 8}
 	Error   = term.Column{Heading: "ERROR", Kind: term.Note, Style: term.Bad}
+	Why     = term.Column{Heading: "WHY IT ENDED", Kind: term.Note, Style: term.Bad}
 	// Machine is in the tables of a fleet.
 	Machine = term.Column{Heading: "MACHINE", Kind: term.Path, Min: 6}
 )

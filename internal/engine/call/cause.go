@@ -75,6 +75,15 @@ func (e *OutputMatched) Error() string {
 	return message.OutputMatched(e.Code, "")
 }
 
+// GaveUp says that no retries are left. Retries is how many were allowed, if it is for that; else 0. It is given to [Settings.Words] and is the cause of nothing.
+type GaveUp struct {
+	Attempts, Inner, Retries int
+	Took                     time.Duration // all of it; zero if that is not to be said
+	At                       time.Time     // before which another call is pointless; zero if that is not known, or said already
+}
+
+func (e *GaveUp) Error() string { return message.GaveUp(e.Attempts, e.Inner, e.Took, e.At) }
+
 // AsInterrupt finds the signal in a cause.
 func AsInterrupt(cause error) (*belaytype.Interrupt, bool) {
 	return errors.AsType[*belaytype.Interrupt](cause)
