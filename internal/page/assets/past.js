@@ -65,7 +65,7 @@ export const place = (r, link) => r.project && linked(link('past', { project: r.
 export function runTable(list, link, empty, name = 'Runs', order) {
   return table(name, [['Ended', '', 'ended'], ['Result'], ['Run', 'main'], ['Took', 'num', 'took'], ['Waited', 'num', 'waited'], ['Attempts', 'num', 'attempts'], ['Tokens', 'num', 'tokens'], ['Cost', 'num', 'cost'], ['Project', 'path']],
     list.map((r) => ({ key: r.id, href: link('run', { id: r.id }), cells: [
-      linked(link('run', { id: r.id }), when(r.timestamp), { title: `${full(r.timestamp)}, run ${r.id}` }), badge(r), [r.command, ' ', r.fallback && tag('→ ' + r.fallback), labels(r, link), trouble(r.error, link('run', { id: r.id }))],
+      linked(link('run', { id: r.id }), when(r.timestamp), { title: `${full(r.timestamp)}, run ${r.id}` }), badge(r), [r.command, ' ', r.fallback && tag('→ ' + r.fallback), labels(r, link), trouble(r.error, link('run', { id: r.id })), r.why_ended && h('div', { class: 'quiet' }, r.why_ended)],
       span(r.response_ms), r.wait_ms > 0 ? span(r.wait_ms) : '', String(r.attempts), r.usage.input_tokens + r.usage.output_tokens > 0 ? short(r.usage.input_tokens + r.usage.output_tokens) : '',
       cost(r.usage), place(r, link),
     ] })), empty, order);

@@ -74,8 +74,9 @@ function timeline(d) {
         a.session_id && a.session_id !== d.session_id && h('li', {}, `Session ${a.session_id}`),
         a.peak_memory_bytes > 0 && h('li', {}, `Used up to ${short(a.peak_memory_bytes)}B of memory.`),
         a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),
-        a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
-        a.status === 'retry' && !after && a.planned_wait_ms > 0 && h('li', {}, `Then to wait ${span(a.planned_wait_ms)}.`))))),
+        !a.why_ended && a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
+        !a.why_ended && a.status === 'retry' && !after && a.planned_wait_ms > 0 && h('li', {}, `Then to wait ${span(a.planned_wait_ms)}.`),
+        a.why_ended && h('li', {}, a.why_ended))))),
     h('p', { class: 'key' }, [['good', 'worked'], ['fail', 'failed'], ['tool', 'in a tool'], ['check', 'checked'], ['gate', 'waited to start'], ['gap', 'waited to retry'], ['idle', 'not running']].filter(([c]) => c !== 'check' || parts.some((p) => p.a.check)).map(([c, text]) => h('span', {}, h('i', { class: c }), text))),
   ];
 }
