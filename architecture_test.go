@@ -115,7 +115,7 @@ var arrows = map[string][]string{
 	"internal/when":              {"internal/message"},
 	"internal/top":               {"internal/journal", "internal/label", "internal/message", "internal/overview", "internal/price", "internal/printable", "internal/stdio", "internal/supervise", "internal/term", "verdict"},
 	"internal/page/view":         {"gate", "internal/batch", "internal/record", "internal/when", "internal/journal", "internal/label", "internal/look", "internal/look/viewer", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
-	"internal/page":              {"internal/actions", "internal/record", "internal/page/view", "internal/look", "internal/message", "internal/printable"},
+	"internal/page":              {"internal/actions", "internal/record", "internal/page/view", "internal/look", "internal/message", "internal/printable", "verdict"},
 	"internal/actions":           {"internal/message", "internal/printable"},
 	"internal/actionstest":       {},
 	"cmd/belay":                  {"internal/command", "internal/command/belay"},

@@ -50,7 +50,7 @@ func (s State) Success(set Settings, now time.Time, t Ticket) State {
 
 // Failure says that the call of t showed the service to be failing, and why. Closed, enough of them in a row open, but that of
 // the same Caller as the last one changes nothing. Half open, one does, for twice as long as the last time. jitter in [0,1)
-// spreads the open time, see [Settings.OpenTime].
+// spreads the open time, see openTime.
 //
 // Of reason the first 200 bytes are kept as they are: where States are stored, better name the kind of failure than
 // quote what the service said.
@@ -73,7 +73,7 @@ func (s State) Failure(set Settings, now time.Time, t Ticket, jitter float64, re
 		Opens:      min(opens, maxDoublings-1) + 1,
 		Reason:     clip(reason),
 		Since:      now,
-		Until:      now.Add(set.OpenTime(opens, jitter)),
+		Until:      now.Add(set.openTime(opens, jitter)),
 	}
 }
 

@@ -63,9 +63,9 @@ func or[N int | time.Duration](n, otherwise N) N {
 	return otherwise
 }
 
-// OpenTime returns how long a breaker stays open that has opened opens times in a row before: Open · 2^opens, at most
+// openTime returns how long a breaker stays open that has opened opens times in a row before: Open · 2^opens, at most
 // MaxOpen, and then up to a quarter more as jitter in [0,1) says. It saturates.
-func (s Settings) OpenTime(opens int, jitter float64) time.Duration {
+func (s Settings) openTime(opens int, jitter float64) time.Duration {
 	d, limit := s.open(), s.maxOpen()
 	if opens = max(opens, 0); d > limit>>opens { // a shift by too much is 0
 		d = limit

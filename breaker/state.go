@@ -78,7 +78,7 @@ func (s State) blocked(set Settings, now time.Time) bool {
 	case s.Phase == Open && s.Forced:
 		return s.Until.IsZero() || now.Before(s.Until)
 	case s.Phase == Open:
-		return !set.passed(s.Until, now, min(s.Until.Sub(s.Since), set.OpenTime(maxDoublings, 1)))
+		return !set.passed(s.Until, now, min(s.Until.Sub(s.Since), set.openTime(maxDoublings, 1)))
 	case s.Phase == HalfOpen:
 		return !set.passed(s.Probe.Expires, now, set.lease())
 	}
