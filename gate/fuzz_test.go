@@ -192,14 +192,24 @@ func (m *model) check(before gate.State) {
 	}
 }
 
+// longestOpen is how long the breaker stays open at most: its longest time, and a quarter more.
+func (m *model) longestOpen() time.Duration {
+	most := m.set.Breaker.MaxOpen
+	if most <= 0 {
+		most = 10 * time.Minute
+	}
+	most = max(most, m.set.Breaker.Open)
+	return most + min(most/4, math.MaxInt64-most)
+}
+
 // checkNotStuck says that from any state a client that waits as told is let in after a time that the settings bound, unless
 // a person has said otherwise; and that a refusal tells no time that is too late.
 func (m *model) checkNotStuck() {
 	hold := max(m.set.Hold, m.set.MaxHold, 80*second) // the longest hint
 	answer := max(m.set.Answer, m.set.Breaker.Lease, 30*second)
-	longest := max(hold, m.set.Breaker.OpenTime(math.MaxInt, 1), answer) + 30*second
+	longest := max(hold, m.longestOpen(), answer) + 30*second
 	if m.jumped { // then one may come after the other
-		longest = hold + m.set.Breaker.OpenTime(math.MaxInt, 1) + answer + 90*second
+		longest = hold + m.longestOpen() + answer + 90*second
 	}
 	if h := m.state.Hold; h.Manual { // what a person says counts by the clock
 		longest += max(0, h.Until.Sub(m.now))
