@@ -15,6 +15,8 @@ type Result struct {
 	Success bool   `json:"success"`
 	// Output is the standard output of the attempt that counted, or an agent's answer, where it was held or kept; else nil.
 	Output *Output `json:"result"`
+	// Tail is the end of what the last attempt has printed to its standard output, at most 8 KiB, where that is not Output because the command failed each time.
+	Tail string `json:"output_tail"`
 	// Verdict is the verdict of the last attempt.
 	Verdict verdict.Verdict `json:"-"`
 	// Error is what went wrong, in words; empty on success. The error that came with the result says more.

@@ -48,6 +48,7 @@ type resultJSON struct {
 	SessionRepaired   *string `json:"session_repaired"`
 	SessionHandedOver *string `json:"session_handed_over"`
 	Prompt            *string `json:"prompt"`
+	OutputTail        *string `json:"output_tail"`
 
 	Check    *Check    `json:"check"`
 	Worktree *Worktree `json:"worktree"`
@@ -78,7 +79,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{}, PeakMemory: optional(r.PeakMemory), PeakTree: optional(r.PeakTree),
 		Error: optional(r.Error), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
-		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Prompt: optional(r.Prompt), Check: r.Check, Worktree: r.Worktree, ModelSubstitution: r.ModelSubstitution,
+		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent), Prompt: optional(r.Prompt), OutputTail: optional(r.Tail), Check: r.Check, Worktree: r.Worktree, ModelSubstitution: r.ModelSubstitution,
 		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
 	if j.Tags == nil {

@@ -47,7 +47,7 @@ func TestGitHub_Hostile(t *testing.T) {
 			cmd.Stderr = &stderr
 			cmd.Run()
 			found := actionstest.Commands(stderr.String())
-			if len(found) != 1 || found[0].Name != level || len(found[0].Properties) != 1 || !strings.HasPrefix(found[0].Properties["title"], "belay: claude ") {
+			if len(found) != 1 || found[0].Name != level || len(found[0].Properties) != 1 || !strings.HasPrefix(found[0].Properties["title"], "belay: a ##[error]b: claude ") {
 				t.Errorf("%q: commands %q in\n%s", text, found, stderr.String())
 			}
 			file, err := os.ReadFile(filepath.Join(r.dir, "output"))

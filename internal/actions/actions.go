@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -55,7 +56,7 @@ func (r *Report) Add(f Failure) {
 
 // String is the failure in a line.
 func (f Failure) String() string {
-	text := f.Class + ": " + f.Text
+	text := message.ClassName(f.Class, 0) + ": " + f.Text
 	if f.Times > 1 {
 		text += fmt.Sprintf(" (%d times)", f.Times)
 	}
@@ -67,13 +68,13 @@ func (f Failure) String() string {
 func (r Report) Annotation() string {
 	switch {
 	case !r.Success:
-		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.who(), r.Class), r.Error)
+		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.who(), message.ClassName(r.Class, r.ExitCode)), r.Error)
 	case len(r.Retried) > 0:
 		var classes, lines []string
 		for _, f := range r.Retried {
 			lines = append(lines, f.String())
-			if !slices.Contains(classes, f.Class) {
-				classes = append(classes, f.Class)
+			if class := message.ClassName(f.Class, 0); !slices.Contains(classes, class) {
+				classes = append(classes, class)
 			}
 		}
 		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.who(), strings.Join(classes, ", ")), strings.Join(lines, "\n"))
@@ -145,7 +146,7 @@ func (r Report) cost(unknown string) string {
 func (r Report) Summary() string {
 	state := "✅ ok"
 	if !r.Success {
-		state = "❌ " + Code(r.Class)
+		state = "❌ " + Code(message.ClassName(r.Class, r.ExitCode))
 	}
 	cost := "unknown"
 	if r.Cost != nil {
@@ -172,7 +173,7 @@ func (r Report) Summary() string {
 			}
 			continue
 		}
-		fmt.Fprintf(&b, "| %d | %s | %d | %s |\n", f.Attempt, Code(f.Class), max(f.Times, 1), Code(f.Text))
+		fmt.Fprintf(&b, "| %d | %s | %d | %s |\n", f.Attempt, Code(message.ClassName(f.Class, 0)), max(f.Times, 1), Code(f.Text))
 	}
 	if r.Session != "" {
 		fmt.Fprintf(&b, "\nSession: %s\n", Code(r.Session))

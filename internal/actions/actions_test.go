@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/actionstest"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -16,17 +17,17 @@ var failed = actions.Report{Command: "claude", Class: "usage_limit", Error: "cla
 	Waited: 2 * time.Second, Duration: 3100 * time.Millisecond, ExitCode: 75, Session: "0b1c", Input: 12, Output: 3, Cost: &cost}
 
 func TestAnnotation(t *testing.T) {
-	if got := failed.Annotation(); got != "::error title=belay%3A claude failed (usage_limit)::claude hit its usage limit\n" {
+	if got := failed.Annotation(); got != "::error title=belay%3A claude failed (usage limit)::claude hit its usage limit\n" {
 		t.Errorf("%q", got)
 	}
 	named := failed
 	named.Name = "nightly"
-	if got := named.Annotation(); got != "::error title=belay%3A nightly%3A claude failed (usage_limit)::claude hit its usage limit\n" || !strings.HasPrefix(named.Summary(), "### belay: `nightly: claude`\n") {
+	if got := named.Annotation(); got != "::error title=belay%3A nightly%3A claude failed (usage limit)::claude hit its usage limit\n" || !strings.HasPrefix(named.Summary(), "### belay: `nightly: claude`\n") {
 		t.Errorf("%q", got)
 	}
 	retried := failed
 	retried.Success = true
-	if got := retried.Annotation(); got != "::warning title=belay%3A claude succeeded after retries (rate_limit)::rate_limit: claude hit a rate limit\n" {
+	if got := retried.Annotation(); got != "::warning title=belay%3A claude succeeded after retries (rate limit)::rate limit: claude hit a rate limit\n" {
 		t.Errorf("%q", got)
 	}
 	retried.Retried = nil
@@ -40,12 +41,12 @@ func TestSummary(t *testing.T) {
 
 | result | exit code | attempts | waited | took | tokens in | tokens out | cost |
 |---|--:|--:|--:|--:|--:|--:|--:|
-| ❌ 'usage_limit' | 75 | 2 | 2s | 3.1s | 12 | 3 | $0.1234 |
+| ❌ 'usage limit' | 75 | 2 | 2s | 3.1s | 12 | 3 | $0.1234 |
 
 | attempt | error | times | what went wrong |
 |--:|---|--:|---|
-| 1 | 'rate_limit' | 1 | 'claude hit a rate limit' |
-| 2 | 'usage_limit' | 1 | 'claude hit its usage limit' |
+| 1 | 'rate limit' | 1 | 'claude hit a rate limit' |
+| 2 | 'usage limit' | 1 | 'claude hit its usage limit' |
 
 Session: '0b1c'
 
@@ -65,7 +66,7 @@ func TestSummary_ManyFailures(t *testing.T) {
 		r.Add(actions.Failure{Attempt: i + 1, Class: "rate_limit", Text: strings.Repeat("☃", 3000)})
 	}
 	got := r.Summary()
-	for _, want := range []string{"| 1 | `overloaded` | 3 | `busy` |\n", "| | | | … and 952 more |\n", "| 1001 | `rate_limit` | 1 | `the last one` |\n"} {
+	for _, want := range []string{"| 1 | `overloaded server` | 3 | `busy` |\n", "| | | | … and 952 more |\n", "| 1001 | `rate limit` | 1 | `the last one` |\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %s", want)
 		}
@@ -87,8 +88,9 @@ func FuzzForgery(f *testing.F) {
 		for _, success := range []bool{true, false} {
 			r.Success = success
 			level := map[bool]string{true: "warning", false: "error"}[success]
-			title := map[bool]string{true: "belay: " + text + " succeeded after retries (" + text + ")", false: "belay: " + text + " failed (" + text + ")"}[success]
-			data := map[bool]string{true: text + ": " + text, false: text}[success]
+			class, ended := message.ClassName(text, 0), message.ClassName(text, r.ExitCode)
+			title := map[bool]string{true: "belay: " + text + " succeeded after retries (" + class + ")", false: "belay: " + text + " failed (" + ended + ")"}[success]
+			data := map[bool]string{true: class + ": " + text, false: text}[success]
 			got := actionstest.Commands(r.Annotation())
 			if len(got) != 1 || got[0].Name != level || len(got[0].Properties) != 1 || got[0].Properties["title"] != printable.Line(title) || got[0].Data != printable.Text(data) {
 				t.Errorf("%q", got)

@@ -375,7 +375,7 @@ Delete the oldest until the record is small enough:
   belay prune --max-size 500MB
 See what would be deleted:
   belay prune --older-than 2026-01-01 --dry-run
-Remove the trees of runs whose work is on a branch, and the branches that are landed:
+Remove trees whose work is on a branch, and branches that are landed:
   belay prune --trees`,
 			Long: `Deletes runs, events, alerts, sessions and their files that are older than a time, or the oldest until the record is small enough. An old log is moved aside first, and
 removed by a later call when everything in it is that old and is in the database. What is not in the database is never removed. --older-than also deletes the output of

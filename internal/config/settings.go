@@ -65,7 +65,7 @@ type Input struct {
 type Results struct {
 	OutputFormat, ResultFile, ExitCodeOut string
 	GitHub, Telemetry                     bool
-	NoRecord, KeepPrompt                  bool
+	NoRecord, KeepPrompt, NoTail          bool
 	NotifyAfter                           time.Duration
 	Quiet, Verbose                        bool
 	LogDir                                string

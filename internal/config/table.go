@@ -176,6 +176,9 @@ var Table = []Setting{
 	{"keep-prompt", "", "keep the first 80 characters of the prompt, without secrets, with the run in the log of this machine and in its result (default off)", results, User,
 		boolean(func(s *Settings) *bool { return &s.KeepPrompt })},
 
+	{"no-output-tail", "", "leave the end of the output, at most 8 KiB, out of the JSON result of a command that failed each time (default off)", results, User,
+		boolean(func(s *Settings) *bool { return &s.NoTail })},
+
 	{"dry-run", "", "print what would be done, and do nothing", other, PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/gate"
@@ -111,8 +113,11 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Errors = append(r.Errors, r.Error)
 		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: r.Verdict, Message: r.Error, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
-	if !exhausted {
+	switch {
+	case !exhausted:
 		r.Output = j.output()
+	case !c.Settings.NoTail:
+		r.Tail = tail(j.output())
 	}
 	f.cand.kind.account(r)
 	f.cand.kind.end(r)
@@ -140,6 +145,20 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	r.Duration = time.Since(c.Begun)
 	f.recorder.count(r, j.started())
 	inv.result = r
+}
+
+// maxTail is how much of the end of an output is told where the rest is dropped.
+const maxTail = 8 << 10
+
+// tail is the end of an output, in whole characters.
+func tail(o *belaytype.Output) string {
+	end := make([]byte, min(o.Size(), maxTail))
+	n, _ := o.ReadAt(end, o.Size()-int64(len(end))) // what cannot be read is not told
+	end = end[:n]
+	for o.Size() > maxTail && len(end) > 0 && !utf8.RuneStart(end[0]) {
+		end = end[1:]
+	}
+	return strings.ToValidUTF8(string(end), "\uFFFD")
 }
 
 // off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation

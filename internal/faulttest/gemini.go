@@ -57,7 +57,7 @@ func geminiFaults(hint time.Duration, answer string) []Fault {
 		api("connection lost", verdict.Network, 1, "exception TypeError: fetch failed sending request"),
 		api("wrong key", verdict.Auth, 400, "API key not valid. Please pass a valid API key."),
 		api("no credit", verdict.Billing, 429, "Your prepayment credits are depleted."),
-		api("bad request", verdict.InvalidRequest, 400, "Please ensure that function call turn comes immediately after a user turn."),
+		api("bad request", verdict.InvalidRequest, 400, "Invalid value at 'generation_config.temperature' (TYPE_FLOAT), \"hot\""),
 		api("prompt too long", verdict.TooLarge, 400, "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."),
 		of("refused", verdict.Refused, 0, "INVALID_STREAM", "The model response was blocked due to safety settings."),
 		of("empty answer", verdict.BadOutput, 0, "INVALID_STREAM", "The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again."),

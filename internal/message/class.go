@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/verdict"
@@ -53,6 +54,19 @@ func Noun(class verdict.Class) string {
 		return ""
 	}
 	return cmp.Or(classes[class].noun, strings.ReplaceAll(string(class), "_", " ")) // a newer version may have more of them
+}
+
+// ClassName is a class as people read it. Of a failure that has no class, the exit code says more, if there is one.
+func ClassName(class string, code int) string {
+	switch noun := Noun(verdict.Class(class)); {
+	case noun != "":
+		return noun
+	case class == string(verdict.Unknown) && code > 0:
+		return fmt.Sprintf("exit %d", code)
+	case class == string(verdict.Unknown):
+		return "failed"
+	}
+	return class
 }
 
 // ClassNamed is the class that a text names, as people read it or as programs do; empty if there is none.

@@ -43,7 +43,7 @@ func Runner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*eng
 		Limits:    engine.Limits{Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Reap: s.Reap, MaxCost: s.MaxCost},
 		Streams:   engine.Streams{Stream: s.Stream, ReplayStdin: s.ReplayStdin},
 		Admission: engine.Admission{Scope: s.Scope, OnBusy: belaytype.OnBusy(s.OnBusy), NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0},
-		Record:    engine.Record{LogDir: s.LogDir, OwnCode: s.ExitCodeOut == "child", Telemetry: s.Telemetry, NoRecord: s.NoRecord, KeepPrompt: s.KeepPrompt},
+		Record:    engine.Record{LogDir: s.LogDir, OwnCode: s.ExitCodeOut == "child", Telemetry: s.Telemetry, NoRecord: s.NoRecord, KeepPrompt: s.KeepPrompt, NoTail: s.NoTail},
 	}
 	if s.Chosen("stall-timeout") && s.StallTimeout == 0 {
 		r.Stall = -1

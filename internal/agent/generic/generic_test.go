@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"success":                               {always, outcome(0, "", ""), verdict.OK, false, "exit-0"},
 		"success that quotes an error":          {always, outcome(0, "HTTP 429 rate limit exceeded", ""), verdict.OK, false, "exit-0"},
-		"failure without being asked":           {generic.Options{}, outcome(1, "", "connection reset"), verdict.Unknown, false, "exit-code"},
+		"failure without being asked":           {generic.Options{}, outcome(1, "", "connection reset"), verdict.Network, false, "exit-code"},
 		"any failure":                           {always, outcome(1, "", ""), verdict.Unknown, true, "exit-code"},
 		"a listed code":                         {generic.Options{RetryExit: []int{1, 75}}, outcome(75, "", ""), verdict.Unknown, true, "retry-on-exit"},
 		"a code that is not listed":             {generic.Options{Retry: true, RetryExit: []int{75}}, outcome(1, "", ""), verdict.Unknown, false, "exit-code"},
@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		"throttled, by Google":                  {always, outcome(1, "", "ERROR: (gcloud.x) RESOURCE_EXHAUSTED: Quota exceeded for quota metric"), verdict.RateLimit, true, "exit-code"},
 		"a test of a throttle":                  {always, outcome(1, "FAIL: TestRateLimiter (0.00s)\ntest_429_is_retried FAILED", ""), verdict.Unknown, true, "exit-code"},
 		"no connection, by npm":                 {always, outcome(1, "", "npm error network request to https://x failed, reason: connect ETIMEDOUT 104.16.0.1:443"), verdict.Network, true, "exit-code"},
-		"throttled, not asked":                  {generic.Options{}, outcome(1, "", "Too Many Requests"), verdict.Unknown, false, "exit-code"},
+		"throttled, not asked":                  {generic.Options{}, outcome(1, "", "Too Many Requests"), verdict.RateLimit, false, "exit-code"},
 		"a number is no status":                 {always, outcome(1, "", "read 429 lines"), verdict.Unknown, true, "exit-code"},
 		"overloaded":                            {always, outcome(1, "", "API Error: 529 overloaded"), verdict.Overloaded, true, "exit-code"},
 		"a server error":                        {always, outcome(22, "HTTP/1.1 503 Service Unavailable", ""), verdict.ServerError, true, "exit-code"},

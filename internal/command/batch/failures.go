@@ -12,7 +12,7 @@ import (
 func failuresTable(w io.Writer, failures []batch.Failure) error {
 	rows := make([][]term.Piece, len(failures))
 	for i, f := range failures {
-		rows[i] = term.Cells(f.Class, f.Count, message.BatchTask(f.Task, f.Line), f.Error)
+		rows[i] = term.Cells(message.ClassName(f.Class, 0), f.Count, message.BatchTask(f.Task, f.Line), f.Error)
 	}
 	return term.Table(w, batchTable, rows)
 }

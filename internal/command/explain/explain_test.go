@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		{"--exit-code 0", []string{"class:     ok\nretryable: false\n"}},
 		{"--signal KILL", []string{"class:     ", "retryable: false\n", "rule:      "}},
 		{"--signal 9", []string{"class:     "}},
-		{"--exit-code 22 --stderr limit.txt", []string{"class:     unknown\nretryable: false\n", "evidence:  curl: (22)", "429"}}, // no flag asks to judge by stderr
+		{"--exit-code 22 --stderr limit.txt", []string{"class:     rate_limit\nretryable: false\n", "evidence:  curl: (22)", "429"}}, // no flag asks to judge by stderr
 		{"--exit-code 22 --stderr limit.txt --max-retries 1", []string{"class:     rate_limit\nretryable: true\n"}},
 		{"--exit-code 22 --stderr limit.txt --fail-on 429 -- curl x", []string{"retryable: false\n"}},
 		{"--exit-code 7 --retry-on-exit 7", []string{"retryable: true\n"}},

@@ -10,13 +10,14 @@ import (
 	"github.com/belay-run/belay/internal/command/table"
 	"github.com/belay-run/belay/internal/fleet/status"
 	"github.com/belay-run/belay/internal/fleet/store"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
 
 // machineTable are the machines of a fleet.
-var machineTable = []term.Column{{Heading: "MACHINE", Kind: term.Path}, {Heading: "STATE", Kind: term.Whole}, table.Number("SEEN", 0), table.Number("CLOCK", 2),
+var machineTable = []term.Column{{Heading: "MACHINE", Kind: term.Path}, {Heading: "STATE", Kind: term.Whole}, table.Number("SEEN", 0), table.Number("JOBS", 1), table.Number("CLOCK", 2),
 	{Heading: "VERSION", Drop: 3}, {Heading: "LABELS", Drop: 4}}
 
 // machineJSON is a machine for programs. Fields are only ever added.
@@ -29,6 +30,7 @@ type machineJSON struct {
 	Version    string    `json:"version"`
 	Labels     []string  `json:"labels"`
 	Generation int64     `json:"generation"`
+	Jobs       int       `json:"jobs"` // in progress
 }
 
 // machineState is the word for how a machine is.
@@ -51,6 +53,10 @@ func Status(ctx context.Context, r *request.Request) (int, error) {
 		if err != nil {
 			return err
 		}
+		jobs, err := s.UnderWay(ctx)
+		if err != nil {
+			return err
+		}
 		found := []machineJSON{}
 		var rows [][]term.Piece
 		for _, m := range machines {
@@ -61,12 +67,15 @@ func Status(ctx context.Context, r *request.Request) (int, error) {
 			if m.Ahead <= -time.Second {
 				ahead = "-" + ahead
 			}
-			found = append(found, machineJSON{m.Name, machineState(&m), m.Joined.UTC(), m.Silent.Seconds(), m.Ahead.Seconds(), m.Version, m.Labels, m.Generation})
-			rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
+			found = append(found, machineJSON{m.Name, machineState(&m), m.Joined.UTC(), m.Silent.Seconds(), m.Ahead.Seconds(), m.Version, m.Labels, m.Generation, jobs[m.Name]})
+			rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), table.NonZero(int64(jobs[m.Name])), ahead, m.Version, strings.Join(m.Labels, ",")))
 		}
 		none := fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text)
 		if err := list(r, found, none, machineTable, rows); err != nil || r.On("json") {
 			return err
+		}
+		if n := jobs[""]; n > 0 {
+			term.Line(r.Out, fmt.Sprintf("%s %s for a machine", message.Count(n, "job"), message.Verb(n, "waits", "wait")))
 		}
 		_, limits, err := status.Gates(ctx, s, nil)
 		overview.SayLimits(r.Out, limits)

@@ -115,7 +115,7 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 				what = "nothing to do"
 			}
 		}
-		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.Now.Location()).Format(time.TimeOnly), what, table.ClassName(a.Class, a.ExitCode))
+		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.Now.Location()).Format(time.TimeOnly), what, message.ClassName(a.Class, a.ExitCode))
 		if a.Attempt > 0 {
 			term.Printf(&b, " after %s", cmp.Or(table.Span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {

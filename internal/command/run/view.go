@@ -353,7 +353,8 @@ func sessionGone(e belaytype.SessionGone) string {
 
 // mendable says what can be done about a session whose history the service rejects, and whether that was the case.
 func (v *view) mendable(r *belaytype.Result) bool {
-	if r.Verdict.Class != verdict.SessionBroken || r.Session == "" {
+	d := profile.Find(r.Profile)
+	if r.Verdict.Class != verdict.SessionBroken || r.Session == "" || d == nil || d.Records == nil {
 		return false
 	}
 	v.say("the service rejects the history of this session. To repair a copy: belay sessions repair " + r.Session)

@@ -39,7 +39,7 @@ func outcome(of, text string) term.Piece {
 
 // ResultOf is the class of a run in words, and whether it is to be repeated. code is its exit code.
 func ResultOf(status, class string, code int) term.Piece {
-	text := ClassName(class, code)
+	text := message.ClassName(class, code)
 	if status == "retry" {
 		return term.Styled(term.Warning, text+", retried")
 	}
@@ -52,19 +52,6 @@ func WhyOf(class, err, why string) string {
 		return why
 	}
 	return OneLine(message.Sentences(err, why), 300)
-}
-
-// ClassName is a class as people read it. Of a failure that has no class, the exit code says more.
-func ClassName(class string, code int) string {
-	switch noun := message.Noun(verdict.Class(class)); {
-	case noun != "":
-		return noun
-	case class == string(verdict.Unknown) && code > 0:
-		return fmt.Sprintf("exit %d", code)
-	case class == string(verdict.Unknown):
-		return "failed"
-	}
-	return class
 }
 
 // LabelsOf are the labels of a run, and which task of a batch it is.

@@ -43,13 +43,13 @@ Remove the trees whose work is on a branch:
 states are:
 
   working      a run is working in it
-  interrupted  its run was stopped, or met a limit; the same command continues there
+  interrupted  its run was stopped or met a limit; run it again to continue
   killed       belay was killed; what was not committed is saved
   failed       the run failed; its unfinished work is on the branch
   done         the work is on the branch, and not landed
   conflict     likewise, and --land could not bring it into its branch
   landed       the work is part of the branch that it came from
-  kept         a retry got another tree, because not all of this one could be saved
+  kept         a retry got another tree: not all of this one could be saved
 
 Details: https://github.com/belay-run/belay/blob/main/docs/worktree.md`,
 		Args: command.NoArgs,

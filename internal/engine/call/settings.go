@@ -187,6 +187,8 @@ type Record struct {
 	// NoRecord keeps the run out of the log: only what finds its processes, should we be killed, is written.
 	NoRecord bool
 
+	// NoTail leaves the end of the output out of the result of a command that failed each time.
+	NoTail bool
 	// KeepPrompt keeps the beginning of the prompt in the log and in the result.
 	KeepPrompt bool
 

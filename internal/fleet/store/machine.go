@@ -48,6 +48,21 @@ func (s *Store) Machines(ctx context.Context) ([]Machine, error) {
 	left_at is not null from belay.machine order by name`)
 }
 
+// UnderWay is how many jobs each machine works on; under the empty name those that wait for one.
+func (s *Store) UnderWay(ctx context.Context) (map[string]int, error) {
+	type sum struct {
+		Machine string
+		Jobs    int
+	}
+	sums, err := Collect(ctx, s, pgx.RowToStructByPos[sum], `select case state when 'running' then coalesce(machine, '') else '' end, count(*) from belay.job
+	where state <> 'over' group by 1`)
+	jobs := map[string]int{}
+	for _, one := range sums {
+		jobs[one.Machine] = one.Jobs
+	}
+	return jobs, err
+}
+
 // Identity is a member as it writes: what was decided under an older generation counts no more.
 type Identity struct {
 	Name       string
