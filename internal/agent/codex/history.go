@@ -23,7 +23,7 @@ func findRecord(home, session string) string {
 	return findRollout(home, session)
 }
 
-// heals: as measured with 0.150.1 and 0.166.0, see docs/sessions.md.
+// heals: as measured with 0.166.0, see docs/sessions.md.
 func heals(_ string, f history.Flaw) bool {
 	switch f {
 	case history.Torn, history.Unanswered, history.Unasked, history.BadImage:

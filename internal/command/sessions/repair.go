@@ -30,7 +30,7 @@ func find(r *request.Request) (s session, err error) {
 	}
 	s.id = strings.ToLower(r.Rest[0])
 	if s.cli, s.path = profile.FindRecord(s.id, os.Environ()); s.cli == nil {
-		return s, fmt.Errorf("no record of a session %s was found. To see the sessions of belay: belay sessions", printable.Line(r.Rest[0]))
+		return s, &request.UsageError{Err: message.Error(fmt.Sprintf("no record of a session %s was found; see: belay sessions", printable.Line(r.Rest[0])))}
 	}
 	return s, nil
 }
