@@ -11,11 +11,15 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 )
 
-// rescue is what was done about a session that cannot go on: first a repaired copy of it, then a new one.
-type rescue struct{ repaired, handedOver string }
+// rescue does what can be done about a session that cannot go on: first a repaired copy of it, then a new one.
+type rescue struct {
+	turn                 *turn
+	repaired, handedOver string // the sessions that it was done with
+}
 
 // record is where the CLI keeps the record of a session; path is empty if there is none that can be read.
-func (k *turn) record(session string) (format *history.Format, path string) {
+func (r *rescue) record(session string) (format *history.Format, path string) {
+	k := r.turn
 	cli := profile.Find(k.call.Profile.Name())
 	if cli == nil || cli.Records == nil || session == "" {
 		return nil, ""
@@ -24,18 +28,19 @@ func (k *turn) record(session string) (format *history.Format, path string) {
 }
 
 // goOn prepares the attempt after one whose history the service has rejected, if that was asked for: in a copy that is repaired, or else in a new session.
-func (k *turn) goOn(j *judgement) bool {
-	r := &k.call.Settings.Resume
+func (r *rescue) goOn(j *judgement) bool {
+	k := r.turn
+	asked := &k.call.Settings.Resume
 	session := cmp.Or(j.account.Session, k.next.Session)
-	format, path := k.record(session)
-	if !r.HandOver && !r.OrNew || path == "" {
+	format, path := r.record(session)
+	if !asked.HandOver && !asked.OrNew || path == "" {
 		return false
 	}
 	why := "the service rejects the history of session " + session
-	if k.rescue.repaired == "" {
+	if r.repaired == "" {
 		if report, err := history.Examine(format, path, session, j.verdict.Evidence); err == nil && len(report.Found) > 0 {
 			if mended, err := report.Mend(); err == nil {
-				k.rescue.repaired = session
+				r.repaired = session
 				k.call.Emit(belaytype.SessionGone{ID: session, Why: why, Repaired: mended})
 				if k.next.Continue || j.account.Active {
 					k.next = k.continuation(mended)
@@ -46,12 +51,13 @@ func (k *turn) goOn(j *judgement) bool {
 			}
 		}
 	}
-	return k.handOver(format, path, session, why)
+	return r.handOver(format, path, session, why)
 }
 
 // handOver prepares an attempt in a new session, which is told what the record of another one says. A command line that itself says which session it is has no other.
-func (k *turn) handOver(format *history.Format, path, session, why string) bool {
-	if k.rescue.handedOver != "" || k.info.GoesOn || k.info.Resumes != "" || k.info.Fixed != "" {
+func (r *rescue) handOver(format *history.Format, path, session, why string) bool {
+	k := r.turn
+	if r.handedOver != "" || k.info.GoesOn || k.info.Resumes != "" || k.info.Fixed != "" {
 		return false
 	}
 	told, err := history.Summary(format, path)
@@ -66,31 +72,33 @@ func (k *turn) handOver(format *history.Format, path, session, why string) bool 
 	if _, err := k.agent.Plan(next); err != nil {
 		return false
 	}
-	k.rescue.handedOver = session
+	r.handedOver = session
 	k.call.Emit(belaytype.SessionGone{ID: session, Why: why})
 	k.first, k.next = next, next
 	return true
 }
 
 // afford hands over instead of resuming a session if that costs more than it may.
-func (k *turn) afford() {
+func (r *rescue) afford() {
+	k := r.turn
 	most := k.call.Settings.Resume.MaxCost
 	if most <= 0 || k.next.Session == "" {
 		return
 	}
-	format, path := k.record(k.next.Session)
+	format, path := r.record(k.next.Session)
 	if path == "" {
 		return
 	}
 	p, err := history.ResumePrice(format, path, k.call.Settings.Prices, time.Now())
 	if err == nil && p.USD != nil && *p.USD > most {
-		k.handOver(format, path, k.next.Session, fmt.Sprintf("to continue session %s would cost %s", k.next.Session, printable.Dollars(*p.USD)))
+		r.handOver(format, path, k.next.Session, fmt.Sprintf("to continue session %s would cost %s", k.next.Session, printable.Dollars(*p.USD)))
 	}
 }
 
 // priceInWords says what it costs to resume a session; empty if that is not known.
-func (k *turn) priceInWords(session string) string {
-	format, path := k.record(session)
+func (r *rescue) priceInWords(session string) string {
+	k := r.turn
+	format, path := r.record(session)
 	if path == "" {
 		return ""
 	}

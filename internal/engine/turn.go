@@ -50,6 +50,7 @@ type turn struct {
 func newTurn(base plain, a agent.Agent) kind {
 	info := a.Info()
 	t := &turn{plain: base, agent: a, info: info, models: transcript.NewModels(base.call.Settings, &info), sessions: session.Sessions{Call: base.call, Traits: info}}
+	t.rescue.turn = t
 	t.first = agent.Turn{Prompt: base.call.Command.Prompt, Session: base.call.Settings.Resume.Session}
 	if p := base.call.Settings.Policy; p.CountThrottles || p.MaxRetries == retry.None {
 		n := max(p.MaxRetries, 0)
@@ -138,7 +139,7 @@ func (k *turn) prepare(n int, ad admission.Admission, turnOver func(transcript.T
 
 // plan is how the next attempt is started, but for its input.
 func (k *turn) plan(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (agent.Plan, launch, transcript.Transcript, error) {
-	k.afford()
+	k.rescue.afford()
 	k.sessions.Next(k.next.Session)
 	plan, err := k.agent.Plan(k.next)
 	if err != nil {
@@ -194,10 +195,10 @@ func (k *turn) restart(j *judgement) bool {
 		k.first.Plain, k.next.Plain = true, true
 		k.call.Emit(belaytype.Plain{Option: j.verdict.Evidence})
 		return true
-	case j.verdict.Class == verdict.SessionNotFound && k.next.Session != "" && k.call.Settings.Resume.HandOver && k.goOn(j): // its record is there, and cannot be read
+	case j.verdict.Class == verdict.SessionNotFound && k.next.Session != "" && k.call.Settings.Resume.HandOver && k.rescue.goOn(j): // its record is there, and cannot be read
 		return true
 	case j.verdict.Class == verdict.SessionBroken || j.verdict.Class == verdict.TooLarge && k.next.Session != "":
-		return k.goOn(j)
+		return k.rescue.goOn(j)
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
 	case k.sent && !k.call.Settings.Check.Repeat:
@@ -317,7 +318,7 @@ func (k *turn) preview(p *belaytype.Preview) error {
 	if err != nil {
 		return err
 	}
-	p.Resume = k.priceInWords(next.Session)
+	p.Resume = k.rescue.priceInWords(next.Session)
 	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, next.Session, k.info.Unknown
 	return nil
 }

@@ -170,6 +170,6 @@ const withoutMachines = `DROP INDEX invocations_batch; ALTER TABLE invocations D
 	ALTER TABLE audit DROP COLUMN machine; ` + withoutChecks
 
 // withoutChecks takes back schema 15, and what has come since.
-const withoutChecks = `ALTER TABLE invocations DROP COLUMN prompt; ALTER TABLE attempts DROP COLUMN worktree; ALTER TABLE attempts DROP COLUMN checked; ALTER TABLE attempts DROP COLUMN model_asked; ALTER TABLE rollup DROP COLUMN done_first; ALTER TABLE rollup DROP COLUMN done_later; ALTER TABLE rollup DROP COLUMN not_done;
+const withoutChecks = `ALTER TABLE invocations DROP COLUMN prompt; ALTER TABLE attempts DROP COLUMN worktree; ALTER TABLE attempts DROP COLUMN why; ALTER TABLE attempts DROP COLUMN checked; ALTER TABLE attempts DROP COLUMN model_asked; ALTER TABLE rollup DROP COLUMN done_first; ALTER TABLE rollup DROP COLUMN done_later; ALTER TABLE rollup DROP COLUMN not_done;
 	ALTER TABLE label_rollup DROP COLUMN done_first; ALTER TABLE label_rollup DROP COLUMN done_later; ALTER TABLE label_rollup DROP COLUMN not_done;
 	ALTER TABLE attempts DROP COLUMN peak_memory; ALTER TABLE rollup DROP COLUMN peak_memory; ALTER TABLE label_rollup DROP COLUMN peak_memory; `

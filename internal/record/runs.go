@@ -129,8 +129,6 @@ type Attempt struct {
 	Machine string         `json:"machine,omitempty"` // in the record of a fleet
 	// ModelAsked is the model that was asked for where Model is another one.
 	ModelAsked string `json:"model_asked,omitempty"`
-	// Worktree is what has become of the work of a run that had a tree of its own, in words.
-	Worktree string `json:"worktree,omitempty"`
 }
 
 // AttemptOutcome is how an attempt has ended.
@@ -142,6 +140,7 @@ type AttemptOutcome struct {
 	ExitCode  int    `json:"exit_code"`                 // the command's
 	BelayCode *int   `json:"belay_exit_code,omitempty"` // belay's own, of the last attempt
 	Signal    string `json:"signal,omitempty"`
+	Worktree  string `json:"worktree,omitempty"`  // what has become of the work, where that was in a tree of its own
 	Why       string `json:"why_ended,omitempty"` // it was the last attempt, or how the run went on at once
 }
 

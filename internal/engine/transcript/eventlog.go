@@ -31,8 +31,7 @@ type EventLog struct {
 	look    recordLook    // for what stands on its record alone
 	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
 	alarm   *time.Timer   // ends a wait for a limit
-	limits  quota.Quota   // of the account, as they are known since the agent has told of them
-	untold  bool          // they cannot be kept: another process may have the store locked, and the agent would wait each time
+	limits  limits        // of the account
 
 	capture      *verdict.Capture // for rules of the caller's
 	result       *output.Output   // the answer, once it was asked for
@@ -165,7 +164,7 @@ func (t *EventLog) act(info agent.LineInfo) {
 	if a.answered {
 		t.Admission.Answered()
 	}
-	info.Quota = t.tellQuota(info.Quota)
+	info.Quota = t.limits.tell(t.Call, info.Quota)
 	if a.report {
 		t.report(info)
 	}
@@ -187,12 +186,19 @@ func (t *EventLog) act(info agent.LineInfo) {
 	}
 }
 
-// tellQuota tells others what the agent tells of the limits of its account, and returns what is known of them now.
-func (t *EventLog) tellQuota(news []quota.Window) quota.Quota {
+// limits of an account are known since the agent has told of them. untold says that they cannot be kept: another process may have the store locked, and the agent
+// would wait each time.
+type limits struct {
+	known  quota.Quota
+	untold bool
+}
+
+// tell tells others what the agent tells of the limits, and returns what is known of them now.
+func (l *limits) tell(c *call.Call, news []quota.Window) quota.Quota {
 	if len(news) > 0 {
-		t.limits, t.untold = t.Call.TellQuota(news, t.untold)
+		l.known, l.untold = c.TellQuota(news, l.untold)
 	}
-	return t.limits
+	return l.known
 }
 
 // waited counts what the CLI has waited by itself.

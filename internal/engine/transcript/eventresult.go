@@ -36,7 +36,7 @@ func (t *EventLog) Account() agent.Account {
 		a.Model = cmp.Or(t.substitution.Used, a.Model)
 		t.ended = &a
 		if a.Quota != nil {
-			t.Call.Report(agent.LineInfo{Delivered: true, Quota: t.tellQuota(a.Quota)}, t.Sessions.SoFar(a.Priced()))
+			t.Call.Report(agent.LineInfo{Delivered: true, Quota: t.limits.tell(t.Call, a.Quota)}, t.Sessions.SoFar(a.Priced()))
 		}
 	}
 	return *t.ended
