@@ -179,12 +179,12 @@ func TestBatch_Stops(t *testing.T) {
 		}
 		// Failures of earlier starts are in the table too.
 		said, ran = r.batch(1, failing()...)
-		check(t, said, "continuing results.jsonl: 4 tasks already finished\n", "2 failed\n", "ERROR    TASKS  FIRST  MESSAGE\nunknown  2      t1     sh exited 3: no luck\n")
+		check(t, said, "continuing results.jsonl: 4 tasks already finished\n", "2 failed\n", "ERROR   TASKS  FIRST  MESSAGE\nfailed  2      t1     sh exited 3: no luck\n")
 		if len(ran) != 0 {
 			t.Errorf("%v", ran)
 		}
 		said, ran = r.batch(1, append([]string{"--retry-failed"}, failing("t3")...)...)
-		check(t, said, "3 of 4 done in ", "unknown  1      t3     sh exited 3: no luck\n")
+		check(t, said, "3 of 4 done in ", "failed  1      t3     sh exited 3: no luck\n")
 		if !slices.Equal(ran, []string{"t1", "t3"}) {
 			t.Errorf("%v", ran)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/actionstest"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -30,13 +31,13 @@ func FuzzSummary(f *testing.F) {
 			t.Skip("long texts are cut")
 		}
 		r := actions.Report{Command: text, Class: text, Error: text, Session: text, Attempts: 2, Retried: []actions.Failure{{Attempt: 1, Class: text, Text: text}}, Waited: time.Second, ExitCode: 75}
-		got, line := read([]byte(r.Summary())), printable.Line(text)
+		got, line, class := read([]byte(r.Summary())), printable.Line(text), printable.Line(message.ClassName(text, 0))
 		want := document{
 			Headings: []string{"belay: " + line},
 			Tables: [][][]string{
 				{{"result", "exit code", "attempts", "waited", "took", "tokens in", "tokens out", "cost"},
-					{"❌ " + line, "75", "2", "1s", "0s", "0", "0", "unknown"}},
-				{{"attempt", "error", "times", "what went wrong"}, {"1", line, "1", line}, {"2", line, "1", line}},
+					{"❌ " + class, "75", "2", "1s", "0s", "0", "0", "unknown"}},
+				{{"attempt", "error", "times", "what went wrong"}, {"1", class, "1", line}, {"2", class, "1", line}},
 			},
 		}
 		if text != "" {
