@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +102,7 @@ func (k *Gatekeeper) Admit(n int) (admitted Admission, refusal *Refusal) {
 func (k *Gatekeeper) isMissing() bool {
 	c := k.call
 	_, err := c.Settings.StarterInUse().Look(c.Command.Args[0], c.Command.Dir)
-	return err != nil
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // failsFast reports whether a refusal is not worth a wait: an open breaker, to a policy that says so. An invocation that has begun
