@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -49,7 +50,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) erro
 	r.awaitStart(ctx, record)
 	r.starter.Supervisor = command.Supervisor(r.ctx)
 	b.NoWait = !r.waits(r.settings)
-	if b.MaxLack = r.settings.MaxWait; r.settings.NoWait {
+	if b.MaxLack = cmp.Or(r.settings.MaxWait, usualMaxWait); r.settings.NoWait {
 		b.MaxLack = 0
 	}
 	b.Do = r.do
@@ -111,6 +112,9 @@ func (r *taskRunner) remember(s *state.State, results string, command batchComma
 	}
 	batch.Registry{Dir: s.BatchDir()}.Note(e)
 }
+
+// usualMaxWait is what may be waited where --max-wait does not say so.
+const usualMaxWait = 5 * time.Minute
 
 // prepareState is the state directory; nil if it cannot be used, which stops nothing.
 func (r *taskRunner) prepareState() *state.State {
