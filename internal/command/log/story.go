@@ -81,6 +81,7 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 	}
 	line("run", inv.ID)
 	line("command", table.OneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
+	line("prompt", table.OneLine(inv.Prompt, 100))
 	line("fallback", table.OneLine(inv.Fallback, 100))
 	line("machine", table.OneLine(inv.Machine, 100))
 	line("name", table.OneLine(inv.Name, 100))
