@@ -32,7 +32,7 @@ var classes = map[verdict.Class]words{
 	verdict.InvalidRequest:  {"invalid request", "", "", "the same request would be refused again"},
 	verdict.NotFound:        {"not found", "", "", "what is missing would be missing again"},
 	verdict.TooLarge:        {"too large", "", "exceeded a size limit", "the same request would be too large again"},
-	verdict.SessionNotFound: {"session not found", "", "did not find its session", "there is no such session"},
+	verdict.SessionNotFound: {"session not found", "", "did not find its session", "the session does not exist"},
 	verdict.SessionBroken:   {"session broken", "", "cannot go on with its session, because the service rejects the history", "the service would reject the same history again"},
 	verdict.LimitReached:    {"limit reached", "", "reached one of its limits", "a limit that was set for it is reached"},
 	verdict.Refused:         {"refused", "", "refused the request", "the model would refuse it again"},

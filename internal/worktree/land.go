@@ -327,7 +327,7 @@ func (t *Tree) clear(top, from, to string) error {
 	if err != nil {
 		return &NotLanded{Why: err.Error()}
 	}
-	for _, entry := range marked { // git does not look whether these are changed
+	for _, entry := range marked { // git does not check these for changes
 		if hidden := entry[0] >= 'a' && entry[0] <= 'z' || entry[0] == 'S'; hidden {
 			if _, err := os.Lstat(filepath.Join(top, entry[2:])); err == nil {
 				changed = append(changed, "   "+entry[2:])

@@ -290,7 +290,7 @@ func (t *Tree) Fresh(label, commit string) (unready bool, moved string, err erro
 var unfinished = []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "rebase-merge", "rebase-apply", "sequencer",
 	"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES"}
 
-// abandon ends what git was in the middle of. Nobody else works in the tree.
+// abandon ends what git was in the middle of. Nothing else works in the tree.
 func (t *Tree) abandon() {
 	for _, name := range unfinished {
 		os.RemoveAll(filepath.Join(t.Admin, name))

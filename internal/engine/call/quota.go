@@ -26,7 +26,7 @@ func (c *Call) Account() string {
 }
 
 // TellQuota keeps what an agent tells of the limits of its account beside the account's gate, for all to see, and returns what is known of them then. Where
-// it is to be told to this process alone, or the store has trouble with it, that is what the agent tells; nobody is held up for it.
+// it is to be told to this process alone, or the store has trouble with it, that is what the agent tells; nothing waits for it.
 func (c *Call) TellQuota(news []quota.Window, alone bool) (known quota.Quota, trouble bool) {
 	key, told := c.Account(), clock.Now()
 	known = known.Tell(told, told, c.ID, news)

@@ -23,7 +23,7 @@ func (s *Source) Tasks(_ context.Context, q url.Values) (v Tasks, err error) {
 	if err != nil {
 		return v, err
 	}
-	from, _ := strconv.Atoi(q.Get("from")) // what is no number begins at the first
+	from, _ := strconv.Atoi(q.Get("from")) // anything but a number begins at the first
 	v = Tasks{Batch: s.batch(e), From: max(0, from)}
 	v.Ended, v.Found, err = batch.ReadTasks(e.Results, batch.Listing{State: q.Get("state"), Text: q.Get("q"), From: v.From, Limit: pageSize})
 	v.Ended = append([]batch.Ended{}, v.Ended...)
