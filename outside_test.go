@@ -21,7 +21,7 @@ import (
 // importable are the packages that Go in the documents may name, as they are named there.
 var importable = map[string]string{
 	"belay": module, "batch": module + "/batch", "boundary": module + "/boundary", "breaker": module + "/breaker", "gate": module + "/gate",
-	"gh": module + "/gh", "gosdk": module + "/boundary/gosdk", "retry": module + "/retry", "verdict": module + "/verdict",
+	"gh": module + "/gh", "gosdk": module + "/boundary/gosdk", "rehearsetest": module + "/rehearsetest", "retry": module + "/retry", "verdict": module + "/verdict",
 	"context": "context", "errors": "errors", "exec": "os/exec", "fmt": "fmt", "json": "encoding/json", "log": "log", "os": "os", "time": "time",
 }
 
@@ -30,6 +30,7 @@ const given = `package doc
 
 import (
 	"context"
+	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -45,6 +46,7 @@ var (
 	id, url string
 	server  *mcp.Server
 	state   *belay.State
+	t       *testing.T
 )
 
 func fetch(context.Context) (answer string, err error) { return answer, err }

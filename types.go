@@ -4,15 +4,14 @@ import "github.com/belay-run/belay/belaytype"
 
 // What to run, how, and what comes of it. The fields are described in package belaytype, which these types are from.
 type (
-	Command         = belaytype.Command
-	Gate            = belaytype.Gate
-	OnBusy          = belaytype.OnBusy
-	Resume          = belaytype.Resume
-	Effects         = belaytype.Effects
-	Preview         = belaytype.Preview
-	FallbackPreview = belaytype.FallbackPreview
-	Result          = belaytype.Result
-	Output          = belaytype.Output
+	Command = belaytype.Command
+	Gate    = belaytype.Gate
+	OnBusy  = belaytype.OnBusy
+	Resume  = belaytype.Resume
+	Effects = belaytype.Effects
+	Preview = belaytype.Preview
+	Result  = belaytype.Result
+	Output  = belaytype.Output
 )
 
 // Events are what happens while a command is run: see [belaytype.Event].
@@ -72,9 +71,8 @@ type (
 // [EffectUnknown].
 var ErrMayBeDone = belaytype.ErrMayBeDone
 
-// What to do when a scope is taken: see [Runner.OnBusy].
+// What to do when a scope is taken, other than to wait: see [Runner.OnBusy].
 const (
-	BusyWait    = belaytype.BusyWait    // wait for it, within the longest wait; the default
 	BusyReplace = belaytype.BusyReplace // end the run that has it
 	BusyFail    = belaytype.BusyFail    // fail at once
 )

@@ -21,8 +21,8 @@ import (
 
 // Settings say how long a handler may take and what its failures are reported to. The zero value works.
 type Settings struct {
-	// Timeout is how long a handler may take. 0 means [HookTimeout] or [ToolTimeout]; negative means no limit but the
-	// context's.
+	// Timeout is how long a handler may take. 0 means a minute for a hook and half a minute for a tool; negative means no limit
+	// but the context's.
 	Timeout time.Duration
 	// Record is called with each failure. Its own panics are caught too, and it is not waited for longer than a few
 	// seconds. It may be called by several goroutines at once. Nil means that failures are not recorded.
@@ -33,8 +33,8 @@ type Settings struct {
 
 // What a handler may take if nothing else is said.
 const (
-	HookTimeout = 60 * time.Second
-	ToolTimeout = 30 * time.Second
+	hookTimeout = 60 * time.Second
+	toolTimeout = 30 * time.Second
 )
 
 // Recorder puts a failure on record.

@@ -99,7 +99,7 @@ func TestHook_CatchesWhatCanBeCaught(t *testing.T) {
 					boundary.Settings{Record: rec.record})
 				begin := time.Now()
 				_, f := hook(t.Context(), boundary.Event{Name: boundary.PreToolUse, Action: "Bash", Session: "s1"})
-				if took := time.Since(begin); took > boundary.HookTimeout+2*time.Second {
+				if took := time.Since(begin); took > 62*time.Second {
 					t.Errorf("it took %v", took)
 				}
 				if f == nil || f.Cause != b.cause || !strings.Contains(f.Text, b.text) || (f.Stack != "") != b.stack {
@@ -273,7 +273,7 @@ func TestTool_GivesACompleteResult(t *testing.T) {
 					boundary.ErrorResult, boundary.Settings{Record: rec.record, Server: "lab"})
 				begin := time.Now()
 				data, err := json.Marshal(tool(t.Context(), map[string]string{"q": "s3cret"}))
-				if took := time.Since(begin); err != nil || took > boundary.ToolTimeout+2*time.Second {
+				if took := time.Since(begin); err != nil || took > 32*time.Second {
 					t.Errorf("%v after %v", err, took)
 				}
 				var got struct {

@@ -28,7 +28,7 @@ type Handler[R any] func(ctx context.Context, e Event) (R, error)
 // error; a handler that returns both has both delivered.
 func Hook[R any](name string, fn Handler[R], s Settings) func(context.Context, Event) (R, *Failure) {
 	if s.Timeout == 0 {
-		s.Timeout = HookTimeout
+		s.Timeout = hookTimeout
 	}
 	return func(ctx context.Context, e Event) (R, *Failure) {
 		c := call{s, Failure{Kind: KindHook, Name: name, Event: e.Name, Action: e.Action, Session: e.Session}}

@@ -21,7 +21,7 @@ func Tool[In, Out any](name string, fn func(context.Context, In) (Out, error), f
 // Guard is Tool for callers that handle the failure themselves.
 func Guard[In, Out any](name string, fn func(context.Context, In) (Out, error), s Settings) func(context.Context, In) (Out, *Failure) {
 	if s.Timeout == 0 {
-		s.Timeout = ToolTimeout
+		s.Timeout = toolTimeout
 	}
 	return func(ctx context.Context, in In) (Out, *Failure) {
 		c := call{s, Failure{Kind: KindTool, Name: name, Server: s.Server, input: in}}

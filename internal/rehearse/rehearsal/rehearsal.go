@@ -50,14 +50,7 @@ func (r *Rehearsal) Perform(ctx context.Context) (*Report, error) {
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), state.RehearsalVar+"=1")
-	for _, cli := range profile.All() {
-		for _, v := range cli.Variables {
-			if v.Setting == "log-dir" {
-				over = append(over, v.Name+"="+filepath.Join(dir, "logs"))
-			}
-		}
-	}
+	over := Environ(api, dir)
 	if dir := userConfig(); dir != "" {
 		over = append(over, "XDG_CONFIG_HOME="+dir)
 	}
@@ -68,6 +61,19 @@ func (r *Rehearsal) Perform(ctx context.Context) (*Report, error) {
 	}
 	api.Close()
 	return &Report{script: r.Script, begun: begun, requests: api.Requests(), unused: api.Unused(), result: readResult(result), ExitCode: code}, nil
+}
+
+// Environ is what a program gets over its environment: the stand-ins, and in the directory a state and logs of its own.
+func Environ(api *rehearse.API, dir string) []string {
+	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), state.RehearsalVar+"=1")
+	for _, cli := range profile.All() {
+		for _, v := range cli.Variables {
+			if v.Setting == "log-dir" {
+				over = append(over, v.Name+"="+filepath.Join(dir, "logs"))
+			}
+		}
+	}
+	return over
 }
 
 // userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: a rehearsal uses
