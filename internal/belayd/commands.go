@@ -73,6 +73,8 @@ The flags of belay run can be used too. All of it: https://github.com/belay-run/
   belay rehearse test scenarios
 Write a report that CI systems read, four at a time:
   belay rehearse test -j 4 --junit report.xml scenarios
+Let a new scenario say what your program does now:
+  belay rehearse test --update scenarios/new.toml
 Turn a bad run of last night into a scenario:
   belay rehearse test --record 0199a3f2 > scenarios/last-night.toml`,
 			Long: `A scenario is a file that says what the stand-ins do, which program is tried (a script, an SDK's, gh, an agent with or without belay), and what is expected
@@ -86,6 +88,7 @@ All that a scenario can say: https://github.com/belay-run/belay/blob/main/docs/t
 				{Name: "junit", Arg: "FILE", Help: "write the report to FILE as JUnit does"},
 				{Name: "json", Help: "print an object for each scenario, one a line"},
 				{Name: "github", Help: "annotate and summarize for GitHub Actions (on by itself there)"},
+				{Name: "update", Help: "write what is seen as what is expected, and show the difference"},
 				{Name: "record", Arg: "RUN", Help: "print a scenario that plays what a run of the log met"},
 			},
 			Args: Args{What: "file", Example: "belay rehearse test scenarios", Several: true},
@@ -96,7 +99,7 @@ All that a scenario can say: https://github.com/belay-run/belay/blob/main/docs/t
 			Summary: "Write three scenarios to begin with",
 			Examples: `Write them to the directory scenarios:
   belay rehearse init`,
-			Long: `Writes three commented scenarios for an agent that is installed, to DIR (default: scenarios). Files that are there are left as they are.`,
+			Long: `Writes three commented scenarios for the agents that are installed, to DIR (default: scenarios). Files that are there are left as they are.`,
 			Args: Args{What: "directory", Example: "belay rehearse init scenarios"},
 		},
 		{

@@ -102,7 +102,7 @@ func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, at
 	if err != nil {
 		return nil, err
 	}
-	c, err := certify.Certify(ctx, host(r), d, path, version, atATime, func(o scenario.Outcome) {
+	c, err := certify.Certify(ctx, r.Belay, d, path, version, atATime, func(o scenario.Outcome) {
 		if !r.On("json") {
 			o.WriteText(r.Out)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,7 +30,7 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	if id := r.Text("record"); id != "" {
 		return 0, record(r, id)
 	}
-	scenarios, err := scenariosOf(r.Rest)
+	scenarios, err := scenariosOf(r.Rest, r.On("update"))
 	if err != nil {
 		return 0, &request.UsageError{Err: err}
 	}
@@ -37,17 +38,19 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	junit, err := outputFile(r.Text("junit"))
-	if err != nil {
-		return 0, &request.UsageError{Err: err}
+	var junit *os.File
+	if path := r.Text("junit"); path != "" {
+		if junit, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+			return 0, &request.UsageError{Err: err}
+		}
+		defer junit.Close()
 	}
-	defer junit.Close()
 	github := r.On("github") || os.Getenv("GITHUB_ACTIONS") == "true"
 
 	ctx, code, stop := signals.Until(ctx)
 	defer stop()
 	begun := time.Now()
-	report := scenario.Run(ctx, host(r), scenarios, atATime, func(o scenario.Outcome) {
+	report := scenario.Run(ctx, r.Belay, scenarios, atATime, func(o scenario.Outcome) {
 		if !r.On("json") {
 			o.WriteText(r.Out)
 		}
@@ -70,25 +73,35 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	if path := os.Getenv("GITHUB_STEP_SUMMARY"); github && path != "" {
 		err = errors.Join(err, appendTo(path, report.Summary(took)))
 	}
+	if r.On("update") {
+		return 0, errors.Join(err, update(r, report))
+	}
 	return min(report.Failed(), 1), err
 }
 
+// update writes what was seen into the files of the scenarios that did not pass, and shows what it changes.
+func update(r *request.Request, report scenario.Report) error {
+	list, err := report.Updates()
+	for _, u := range list {
+		err = errors.Join(err, term.Text(r.Err, u.Diff()), u.Write())
+	}
+	return err
+}
+
 // scenariosOf are the scenarios of files and directories; those of this directory where none are named.
-func scenariosOf(paths []string) (all []*scenario.Scenario, err error) {
+func scenariosOf(paths []string, toUpdate bool) (all []*scenario.Scenario, err error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	files, err := scenario.Find(paths)
-	for _, file := range files {
-		list, wrong := scenario.Read(file)
-		all, err = append(all, list...), errors.Join(err, wrong)
+	for _, path := range paths {
+		files, wrong := scenario.Find(path)
+		err = errors.Join(err, wrong)
+		for _, file := range files {
+			list, wrong := scenario.Read(file, toUpdate)
+			all, err = append(all, list...), errors.Join(err, wrong)
+		}
 	}
 	return all, err
-}
-
-// host is this machine, for scenarios.
-func host(r *request.Request) scenario.Host {
-	return scenario.Host{Belay: r.Belay, Environ: os.Environ()}
 }
 
 // sideBySide is how many scenarios run at a time: two for each core, since they mostly wait.
@@ -102,14 +115,6 @@ func sideBySide(r *request.Request) (int, error) {
 		return 0, &request.UsageError{Err: message.Error(fmt.Sprintf("-j: %q is not a number of scenarios", text))}
 	}
 	return n, nil
-}
-
-// outputFile is a file that replaces what is there; nil for an empty name.
-func outputFile(path string) (*os.File, error) {
-	if path == "" {
-		return nil, nil
-	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 func appendTo(path, text string) error {
@@ -141,36 +146,28 @@ func record(r *request.Request, id string) error {
 	if len(run) == 0 {
 		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s is not in the log. List runs with: belay log", id))}
 	}
-	d := find(run[0].Profile)
-	if d == nil {
+	d := profile.Find(run[0].Profile)
+	if d == nil || !d.IsAgent() {
 		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s was not of an agent, so its service cannot be rehearsed", id))}
 	}
 	return term.Text(r.Out, scenario.FromRun(run, d))
 }
 
-// find is the agent of that name; nil if there is none.
-func find(name string) *agent.Descriptor {
-	all := profile.All()
-	if i := slices.IndexFunc(all, func(d *agent.Descriptor) bool { return d.Name == name && d.IsAgent() }); i >= 0 {
-		return all[i]
-	}
-	return nil
-}
-
-// Init is belay rehearse init: it writes three scenarios to begin with, for the first agent that is installed.
+// Init is belay rehearse init: it writes three scenarios to begin with, for the agents that are installed.
 func Init(_ context.Context, r *request.Request) (int, error) {
 	dir := "scenarios"
 	if len(r.Rest) > 0 {
 		dir = r.Rest[0]
 	}
-	d := installed()
-	if len(d) == 0 {
+	agents := installed()
+	if len(agents) == 0 {
 		return 0, message.Error("no agent is installed that can be rehearsed. See what is missing: belay doctor")
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return 0, err
 	}
-	for name, text := range scenario.Examples(d[0]) {
+	files := scenario.Examples(agents)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, name)
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, os.ErrExist) {
@@ -178,7 +175,7 @@ func Init(_ context.Context, r *request.Request) (int, error) {
 			continue
 		}
 		if err == nil {
-			_, err = f.WriteString(text)
+			_, err = f.WriteString(files[name])
 			err = errors.Join(err, f.Close())
 		}
 		if err != nil {

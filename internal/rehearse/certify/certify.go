@@ -23,21 +23,27 @@ var promises []byte
 // promise is one that Belay makes of each agent.
 type promise struct {
 	scenario.Scenario
-	Flags   []string           `toml:"flags"`
-	Differs map[string]promise `toml:"differs"`
+	Flags []string `toml:"flags"`
 }
 
 // Scenarios are the promises for an agent whose CLI is at that path.
 func Scenarios(d *agent.Descriptor, path string) ([]*scenario.Scenario, error) {
 	var file struct {
-		Promise []promise `toml:"promise"`
+		Answer   scenario.Expect                         `toml:"answer"`
+		Answered []promise                               `toml:"answered"`
+		Ended    []promise                               `toml:"ended"`
+		Differs  map[string]map[string]scenario.Scenario `toml:"differs"`
 	}
 	if err := toml.NewDecoder(bytes.NewReader(promises)).DisallowUnknownFields().Decode(&file); err != nil {
 		return nil, err
 	}
 	var list []*scenario.Scenario
-	for _, p := range file.Promise {
-		s := p.Scenario.With(p.Differs[d.Name].Scenario)
+	for i, p := range slices.Concat(file.Answered, file.Ended) {
+		s := &p.Scenario
+		if i < len(file.Answered) {
+			s = (&scenario.Scenario{Expect: file.Answer}).With(p.Scenario)
+		}
+		s = s.With(file.Differs[d.Name][p.Name])
 		shell := `exec belay run "$@"`
 		args := slices.Concat(p.Flags, []string{"--", path}, d.Rehearsal.Ask)
 		if s.Shell != "" {
@@ -50,7 +56,7 @@ func Scenarios(d *agent.Descriptor, path string) ([]*scenario.Scenario, error) {
 }
 
 // Certify tries all promises of an agent, some at a time, and tells of each.
-func Certify(ctx context.Context, host scenario.Host, d *agent.Descriptor, path, version string, atATime int, done func(scenario.Outcome)) (*certificate.Certificate, error) {
+func Certify(ctx context.Context, belay string, d *agent.Descriptor, path, version string, atATime int, done func(scenario.Outcome)) (*certificate.Certificate, error) {
 	list, err := Scenarios(d, path)
 	if err != nil {
 		return nil, err
@@ -59,15 +65,8 @@ func Certify(ctx context.Context, host scenario.Host, d *agent.Descriptor, path,
 	if c.SHA256, err = certificate.Hash(path); err != nil {
 		return nil, err
 	}
-	for _, o := range scenario.Run(ctx, host, list, atATime, done) {
-		p := certificate.Promise{Name: o.Scenario.Name, Kept: o.Passed()}
-		switch {
-		case o.Err != nil:
-			p.Why = o.Err.Error()
-		case len(o.Failures) > 0:
-			p.Why = o.Failures[0].String()
-		}
-		c.Promises = append(c.Promises, p)
+	for _, o := range scenario.Run(ctx, belay, list, atATime, done) {
+		c.Promises = append(c.Promises, certificate.Promise{Name: o.Name, Kept: o.Passed, Why: o.Why()})
 	}
 	return c, ctx.Err()
 }

@@ -1,7 +1,6 @@
 package certify_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s: %d promises", d.Name, len(list))
 		}
 		for _, s := range list {
-			if err := s.Check(); err != nil {
+			if _, err := s.Check(); err != nil {
 				t.Errorf("%s: %s: %v", d.Name, s.Name, err)
 			}
 		}
@@ -52,12 +51,12 @@ func TestCertify(t *testing.T) {
 					return !strings.Contains("An answer arrives, with what it has used; A rejected key ends the run with 78, after one request", s.Name)
 				})
 			}
-			scenario.Run(t.Context(), scenario.Host{Belay: belay, Environ: os.Environ()}, list, 2, func(o scenario.Outcome) {
-				if o.Passed() {
-					t.Logf("%s: %.1fs", o.Scenario.Name, o.Took.Seconds())
+			scenario.Run(t.Context(), belay, list, 2, func(o scenario.Outcome) {
+				if o.Passed {
+					t.Logf("%s: %.1fs", o.Name, float64(o.DurationMS)/1000)
 					return
 				}
-				t.Errorf("%s: %v %v", o.Scenario.Name, o.Err, o.Failures)
+				t.Errorf("%s: %s", o.Name, o.Why())
 				if o.Seen != nil {
 					t.Logf("stdout %q\nstderr %q", o.Seen.Stdout, o.Seen.Stderr)
 				}

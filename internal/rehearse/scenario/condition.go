@@ -3,53 +3,73 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// condition is what is expected of a value: a [Number] of a float64, a [Text] of a string.
+type condition interface {
+	holds(value any) bool
+	// seen is the condition that the value meets, as TOML, in the form of this one. Of two runs no times are the same: they are rounded to where the next one
+	// will meet it too.
+	seen(value any, isTime bool) string
+	fmt.Stringer
+}
+
 // Number is what a number has to be: "3" or "exactly 3", "at most 3", "at least 3". A duration such as "10s" is a number of seconds. The zero value is met by
 // any number.
 type Number struct {
-	text  string
-	least *float64
-	most  *float64
+	text, words string
+	least, most *float64
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (n *Number) UnmarshalText(text []byte) error {
-	n.text = string(text)
+	*n = Number{text: string(text)}
 	rest := n.text
-	for words, bounds := range map[string][]**float64{"at most ": {&n.most}, "at least ": {&n.least}, "exactly ": {&n.least, &n.most}} {
-		if value, ok := strings.CutPrefix(n.text, words); ok {
-			return setBounds(value, bounds...)
+	for _, words := range []string{"at most ", "at least ", "exactly "} {
+		if after, ok := strings.CutPrefix(n.text, words); ok {
+			n.words, rest = words, after
 		}
 	}
-	return setBounds(rest, &n.least, &n.most)
-}
-
-func setBounds(text string, bounds ...**float64) error {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		d, wrong := time.ParseDuration(text)
-		if wrong != nil {
-			return fmt.Errorf(`%q is no condition for a number. Write 3, "at most 3", "at least 3" or, for a time, "at most 10s"`, text)
+	value, err := strconv.ParseFloat(rest, 64)
+	if err != nil || math.IsNaN(value) {
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			return fmt.Errorf(`%q is not a condition for a number. Write 3, "at most 3", "at least 3" or, for a time, "at most 10s"`, text)
 		}
 		value = d.Seconds()
 	}
-	for _, b := range bounds {
-		*b = &value
+	if n.words != "at most " {
+		n.least = &value
+	}
+	if n.words != "at least " {
+		n.most = &value
 	}
 	return nil
 }
 
-func (n Number) met(value float64) bool {
-	return (n.least == nil || value >= *n.least) && (n.most == nil || value <= *n.most)
+func (n Number) holds(value any) bool {
+	v := value.(float64)
+	return (n.least == nil || v >= *n.least) && (n.most == nil || v <= *n.most)
 }
 
-// IsZero says that nothing is asked.
-func (n Number) IsZero() bool { return n.text == "" }
+func (n Number) seen(value any, isTime bool) string {
+	v := value.(float64)
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	switch {
+	case isTime && n.words == "at least ":
+		text = (time.Duration(v*10) * 100 * time.Millisecond).String()
+	case isTime:
+		return quote("at most " + (time.Duration(math.Ceil(v)) * time.Second).String())
+	case n.words == "":
+		return text
+	}
+	return quote(n.words + text)
+}
 
 func (n Number) String() string { return n.text }
 
@@ -64,10 +84,9 @@ type Text struct {
 func (t *Text) UnmarshalText(text []byte) error {
 	t.text = string(text)
 	word, rest, _ := strings.Cut(t.text, " ")
-	switch {
-	case strings.HasPrefix(t.text, "not contains "):
-		rest = strings.TrimPrefix(t.text, "not contains ")
-		t.met = func(s string) bool { return !strings.Contains(s, rest) }
+	switch unwanted, not := strings.CutPrefix(t.text, "not contains "); {
+	case not:
+		t.met = func(s string) bool { return !strings.Contains(s, unwanted) }
 	case word == "contains" && rest != "":
 		t.met = func(s string) bool { return strings.Contains(s, rest) }
 	case word == "matches" && rest != "":
@@ -77,16 +96,33 @@ func (t *Text) UnmarshalText(text []byte) error {
 		}
 		t.met = re.MatchString
 	default:
-		want := strings.TrimRight(t.text, " \t\r\n")
-		t.met = func(s string) bool { return strings.TrimRight(s, " \t\r\n") == want }
+		t.met = func(s string) bool { return trimmed(s) == trimmed(t.text) }
 	}
 	return nil
 }
 
-// IsZero says that nothing is asked.
-func (t Text) IsZero() bool { return t.met == nil }
+func trimmed(text string) string { return strings.TrimRight(text, " \t\r\n") }
 
-func (t Text) String() string { return t.text }
+func (t Text) holds(value any) bool {
+	text, there := value.(string)
+	return t.met == nil || there && t.met(text)
+}
+
+// maxSeen is how much of a text is written into a file as all of it. Of a longer one that is the end.
+const maxSeen = 1000
+
+func (t Text) seen(value any, _ bool) string {
+	text, there := value.(string)
+	if text = trimmed(text); len(text) > maxSeen {
+		text = "contains " + strings.ToValidUTF8(text[len(text)-maxSeen:], "")
+	}
+	if !there { // there is no condition for a file that is missing
+		return ""
+	}
+	return quote(text)
+}
+
+func (t Text) String() string { return quoted(t.text) }
 
 // Duration is a time such as "30s".
 type Duration time.Duration

@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -11,91 +11,122 @@ import (
 	"github.com/belay-run/belay/internal/rehearse"
 )
 
+// Expect is what is expected. What is not set is not asked.
+type Expect struct {
+	Exit     Number            `toml:"exit"`
+	Class    Text              `toml:"class"`    // of the last run of belay run
+	Attempts Number            `toml:"attempts"` // of all runs of belay run
+	Requests Number            `toml:"requests"` // that are part of the work
+	Waits    Number            `toml:"waits"`    // seconds between requests, in all
+	Gap      Number            `toml:"gap"`      // seconds between two requests, the shortest
+	Time     Number            `toml:"time"`     // seconds from the start to the last answer
+	Tokens   Number            `toml:"tokens"`   // charged, in and out
+	Cost     Number            `toml:"cost"`     // dollars, of what was charged
+	Running  Number            `toml:"running"`  // processes that are left
+	Stdout   Text              `toml:"stdout"`
+	Stderr   Text              `toml:"stderr"`
+	Files    map[string]Text   `toml:"files"`   // in the directory, at the end
+	Effects  map[string]Number `toml:"effects"` // how often "POST /repos/o/r/issues" was carried out
+	Issues   map[string]Number `toml:"issues"`  // that repositories of GitHub have at the end, by repository
+}
+
+// each hands over what is expected, in order, by its key and, in a map, the name.
+func (e Expect) each(do func(path []string, want condition)) {
+	fields := reflect.ValueOf(e)
+	for i := range fields.NumField() {
+		key, field := fields.Type().Field(i).Tag.Get("toml"), fields.Field(i)
+		if field.Kind() != reflect.Map {
+			do([]string{key}, field.Interface().(condition))
+			continue
+		}
+		names := field.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			do([]string{key, name.String()}, field.MapIndex(name).Interface().(condition))
+		}
+	}
+}
+
 // Failure is an expectation that was not met.
 type Failure struct {
-	What string // exit, requests, …
-	Want string
-	Got  string
+	What string `json:"what"` // exit, requests, …
+	Want string `json:"expected"`
+	Got  string `json:"got"`
+
+	path []string // of its key, in expect
+	seen string   // the condition that would have been met, as TOML
 }
 
 func (f Failure) String() string {
 	return fmt.Sprintf("%s: expected %s, got %s", f.What, f.Want, f.Got)
 }
 
-// figures are the numbers that can be expected, in the order of a report.
-var figures = []struct {
-	name string
-	want func(Expect) Number
-	got  func(*Seen) float64
-}{
-	{"exit", func(e Expect) Number { return e.Exit }, func(s *Seen) float64 { return float64(s.Exit) }},
-	{"attempts", func(e Expect) Number { return e.Attempts }, (*Seen).attempts},
-	{"requests", func(e Expect) Number { return e.Requests }, func(s *Seen) float64 { return float64(len(s.Requests)) }},
-	{"waits", func(e Expect) Number { return e.Waits }, (*Seen).waits},
-	{"gap", func(e Expect) Number { return e.Gap }, (*Seen).gap},
-	{"time", func(e Expect) Number { return e.Time }, (*Seen).time},
-	{"tokens", func(e Expect) Number { return e.Tokens }, (*Seen).tokens},
-	{"cost", func(e Expect) Number { return e.Cost }, (*Seen).cost},
-	{"running", func(e Expect) Number { return e.Running }, func(s *Seen) float64 { return float64(len(s.Left)) }},
-}
-
 // Check holds what was seen against what is expected.
 func (e Expect) Check(seen *Seen) (failures []Failure) {
-	for _, f := range figures {
-		if want, got := f.want(e), f.got(seen); !want.met(got) {
-			failures = append(failures, Failure{f.name, want.text, seen.say(f.name, got)})
+	e.each(func(path []string, want condition) {
+		if value := seen.value(path); !want.holds(value) {
+			failures = append(failures, Failure{strings.Join(path, " "), want.String(), seen.say(path[0], value), path, want.seen(value, isTime(path[0]))})
 		}
-	}
-	text := func(what string, want Text, got string) {
-		if want.met != nil && !want.met(got) {
-			failures = append(failures, Failure{what, quoted(want.text), quoted(got)})
-		}
-	}
-	text("class", e.Class, seen.class())
-	text("stdout", e.Stdout, seen.Stdout)
-	text("stderr", e.Stderr, seen.Stderr)
-	for _, name := range slices.Sorted(maps.Keys(e.Files)) {
-		got, there := seen.Files[name]
-		if !there {
-			failures = append(failures, Failure{"file " + name, quoted(e.Files[name].text), "no such file"})
-			continue
-		}
-		text("file "+name, e.Files[name], got)
-	}
-	count := func(what string, wants map[string]Number, got func(name string) int) {
-		for _, name := range slices.Sorted(maps.Keys(wants)) {
-			if n := got(name); !wants[name].met(float64(n)) {
-				failures = append(failures, Failure{what + " " + name, wants[name].text, fmt.Sprint(n)})
-			}
-		}
-	}
-	count("effects", e.Effects, seen.effects)
-	count("issues", e.Issues, func(repo string) int { return seen.Issues[repo] })
+	})
 	return failures
 }
 
-// say is a number as a report shows it.
-func (seen *Seen) say(name string, got float64) string {
-	switch name {
-	case "waits", "gap", "time":
-		return (time.Duration(got * float64(time.Second))).Round(10 * time.Millisecond).String()
-	case "running":
-		return fmt.Sprintf("%d: %s", len(seen.Left), strings.Join(seen.Left, ", "))
-	case "exit":
-		if seen.TimedOut {
-			return fmt.Sprintf("%.0f: it was ended after %s", got, seen.Took.Round(10*time.Millisecond))
+// figures are the numbers that are not by name.
+var figures = map[string]func(*Seen) float64{
+	"exit": func(s *Seen) float64 { return float64(s.Exit) }, "requests": func(s *Seen) float64 { return float64(len(s.Requests)) },
+	"attempts": (*Seen).attempts, "waits": (*Seen).waits, "gap": (*Seen).gap, "time": (*Seen).time, "tokens": (*Seen).tokens, "cost": (*Seen).cost,
+	"running": func(s *Seen) float64 { return float64(len(s.Left)) },
+}
+
+func isTime(key string) bool { return key == "waits" || key == "gap" || key == "time" }
+
+// value is what was seen of something that can be expected: a string or a number. It is nil for a file that is not there.
+func (seen *Seen) value(path []string) any {
+	switch path[0] {
+	case "class":
+		return seen.class()
+	case "stdout":
+		return seen.Stdout
+	case "stderr":
+		return seen.Stderr
+	case "files":
+		if text, there := seen.Files[path[1]]; there {
+			return text
 		}
+		return nil
+	case "effects":
+		return seen.effects(path[1])
+	case "issues":
+		return float64(seen.Issues[path[1]])
 	}
-	return fmt.Sprintf("%g", got)
+	return figures[path[0]](seen)
+}
+
+// say is a value as a report shows it.
+func (seen *Seen) say(key string, value any) string {
+	switch v := value.(type) {
+	case string:
+		return quoted(v)
+	case float64:
+		switch {
+		case isTime(key):
+			return time.Duration(v * float64(time.Second)).Round(10 * time.Millisecond).String()
+		case key == "running":
+			return fmt.Sprintf("%g: %s", v, strings.Join(seen.Left, ", "))
+		case key == "exit" && seen.TimedOut:
+			return fmt.Sprintf("%g: it was ended after %s", v, seen.Took.Round(10*time.Millisecond))
+		}
+		return fmt.Sprintf("%g", v)
+	}
+	return "no such file"
 }
 
 // quoted is the end of a text, on one line.
 func quoted(text string) string {
-	text = strings.TrimRight(text, " \t\r\n")
-	if runes := []rune(text); len(runes) > 200 {
-		text = "…" + string(runes[len(runes)-200:])
+	if runes := []rune(trimmed(text)); len(runes) > 200 {
+		return fmt.Sprintf("%q", "…"+string(runes[len(runes)-200:]))
 	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", trimmed(text))
 }
 
 // class is the last verdict of belay run; empty if it was not used.
@@ -128,10 +159,8 @@ func (seen *Seen) waits() (sum float64) {
 // gap is the shortest time between two requests; that of the whole run where there are no two.
 func (seen *Seen) gap() float64 {
 	shortest := seen.Took
-	for i, r := range seen.Requests {
-		if i > 0 {
-			shortest = min(shortest, r.Gap)
-		}
+	for _, r := range seen.Requests[min(1, len(seen.Requests)):] {
+		shortest = min(shortest, r.Gap)
 	}
 	return shortest.Seconds()
 }
@@ -163,17 +192,13 @@ func (seen *Seen) cost() (sum float64) {
 }
 
 // effects is how often a request was carried out, whatever the client was told.
-func (seen *Seen) effects(name string) (n int) {
+func (seen *Seen) effects(name string) (n float64) {
 	for _, r := range seen.Requests {
-		if r.Method+" "+r.Path == name && carriedOut(r) {
+		if r.Method+" "+r.Path == name && (strings.HasPrefix(r.Step, "lost") || r.Status >= 200 && r.Status < 300) {
 			n++
 		}
 	}
 	return n
-}
-
-func carriedOut(r rehearse.Request) bool {
-	return strings.HasPrefix(r.Step, "lost") || r.Status >= 200 && r.Status < 300
 }
 
 // Advice says what a robust client would have done, where the requests show that it did not; empty if they do not.
@@ -197,13 +222,12 @@ func (seen *Seen) Advice() string {
 			return "a robust client waits before it tries again, and longer each time"
 		}
 	}
-	if n := len(seen.Requests); n > 0 && seen.Exit != 0 && seen.Requests[n-1].Status >= 429 {
+	switch n := len(seen.Requests); {
+	case n > 0 && seen.Exit != 0 && seen.Requests[n-1].Status >= 429:
 		return "a robust client tries again after a limit or an error of the service"
-	}
-	if len(seen.Left) > 0 {
+	case len(seen.Left) > 0:
 		return "a robust program ends what it has started"
-	}
-	if seen.TimedOut {
+	case seen.TimedOut:
 		return "a robust client gives up on an answer that does not come, and tries again"
 	}
 	return ""

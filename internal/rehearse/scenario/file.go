@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Scenario is one test. The zero value of each field stands for its default.
@@ -45,7 +47,8 @@ type Scenario struct {
 	// Vary has variations by kind and name: each has what is other than here. Of several kinds each is tried with each.
 	Vary map[string]map[string]Scenario `toml:"vary"`
 
-	path string // of its file
+	path   string     // of its file
+	varied [][]string // the keys of the variations that it is, in the order in which they are put over each other
 }
 
 // Issue is one that is on GitHub before the program starts.
@@ -55,72 +58,51 @@ type Issue struct {
 	Labels []string `toml:"labels"`
 }
 
-// Expect is what is expected. What is not set is not asked.
-type Expect struct {
-	Exit     Number            `toml:"exit"`
-	Class    Text              `toml:"class"`    // of the last run of belay run
-	Attempts Number            `toml:"attempts"` // of all runs of belay run
-	Requests Number            `toml:"requests"` // that are part of the work
-	Waits    Number            `toml:"waits"`    // seconds between requests, in all
-	Gap      Number            `toml:"gap"`      // seconds between two requests, the shortest
-	Time     Number            `toml:"time"`     // seconds from the start to the last answer
-	Tokens   Number            `toml:"tokens"`   // charged, in and out
-	Cost     Number            `toml:"cost"`     // dollars, of what was charged
-	Stdout   Text              `toml:"stdout"`
-	Stderr   Text              `toml:"stderr"`
-	Files    map[string]Text   `toml:"files"`   // in the directory, at the end
-	Effects  map[string]Number `toml:"effects"` // how often "POST /repos/o/r/issues" was carried out
-	Issues   map[string]Number `toml:"issues"`  // that repositories of GitHub have at the end, by repository
-	Running  Number            `toml:"running"` // processes that are left
-}
-
-// Mistake is what is wrong in a file, and where.
-type Mistake struct {
-	Path string
-	Line int // 0 if it is not about a line
-	Err  error
-}
-
-func (m *Mistake) Error() string {
-	if m.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", m.Path, m.Line, m.Err)
+// mistake is what is wrong in a file, and where; line is 0 if it is not about one.
+func mistake(path string, line int, err error) error {
+	if line > 0 {
+		path = fmt.Sprintf("%s:%d", path, line)
 	}
-	return fmt.Sprintf("%s: %v", m.Path, m.Err)
+	return fmt.Errorf("%s: %w", path, err)
 }
 
-func (m *Mistake) Unwrap() error { return m.Err }
-
-// Find returns the files of scenarios that the paths name: files themselves, and those of directories that end in .toml, below them too.
-func Find(paths []string) (files []string, err error) {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
+// Find returns the files of scenarios that a path names: a file itself, and those of a directory that end in .toml, below it too.
+func Find(path string) (files []string, err error) {
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		isOne := strings.HasSuffix(name, ".toml") && !strings.HasPrefix(d.Name(), "_")
+		if err == nil && !d.IsDir() && (isOne || name == path) {
+			files = append(files, name)
 		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		before := len(files)
-		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.HasSuffix(name, ".toml") && !strings.HasPrefix(d.Name(), "_") {
-				files = append(files, name)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s has no scenario: their names end in .toml, and do not begin with _", path)
-		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s has no scenario: their names end in .toml, and do not begin with _", path)
 	}
-	return files, nil
+	return files, err
 }
 
-// Read returns the scenarios of a file: one, or one for each of its variations.
-func Read(path string) ([]*Scenario, error) {
-	s, err := read(path, nil)
+// maxFile is more than any scenario has. What is nested as deeply as such a file can be does not take the stack.
+const maxFile = 256 << 10
+
+// maxVariations is how many scenarios a file may have: kinds that are tried with each other soon make more than there is time for.
+const maxVariations = 1000
+
+// Read returns the scenarios of a file: one, or one for each of its variations. What expects nothing is a mistake, unless what is seen is to be written into it.
+func Read(path string, toUpdate bool) ([]*Scenario, error) {
+	data, err := safefile.ReadRegular(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	all, err := parse(path, data)
+	if err == nil && !toUpdate && slices.ContainsFunc(all, (*Scenario).expectsNothing) {
+		err = mistake(path, 0, errors.New("nothing is expected. Say what, in [expect]: exit = 0"))
+	}
+	return all, err
+}
+
+// parse makes scenarios of the text of a file.
+func parse(path string, data []byte) ([]*Scenario, error) {
+	s, err := extend(path, data, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -128,41 +110,49 @@ func Read(path string) ([]*Scenario, error) {
 	all := []*Scenario{s}
 	for _, kind := range slices.Sorted(maps.Keys(s.Vary)) {
 		var next []*Scenario
+		if n := len(all) * len(s.Vary[kind]); n == 0 || n > maxVariations {
+			return nil, mistake(path, 0, fmt.Errorf("vary.%s: there are %d variations. There can be 1 to %d", kind, n, maxVariations))
+		}
 		for _, base := range all {
 			for _, name := range slices.Sorted(maps.Keys(s.Vary[kind])) {
 				varied := base.With(s.Vary[kind][name])
 				varied.Name = fmt.Sprintf("%s, %s %s", base.Name, kind, name)
+				varied.varied = append(slices.Clip(base.varied), []string{"vary", kind, name})
 				next = append(next, varied)
 			}
 		}
 		all = next
 	}
 	for _, s := range all {
-		if err := s.Check(); err != nil {
-			return nil, &Mistake{Path: path, Err: err}
+		if key, err := s.Check(); err != nil {
+			line, found := 0, placesOf(data)
+			if full := s.find(found, key...); full != "" {
+				line = 1 + bytes.Count(data[:found[full].from], []byte("\n"))
+			}
+			return nil, mistake(path, line, err)
 		}
 	}
 	return all, nil
 }
 
-// read reads a file over what it extends; seen are the files that extend it.
-func read(path string, seen []string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+// extend reads a file over what it extends; depth is how many files extend it.
+func extend(path string, data []byte, depth int) (*Scenario, error) {
 	s, err := decode(data)
 	if err != nil {
-		return nil, &Mistake{Path: path, Line: lineOf(err, data), Err: inWords(err)}
+		return nil, mistake(path, lineOf(err, data), inWords(err))
 	}
 	s.path = path
 	if s.Extends == "" {
 		return s, nil
 	}
-	if len(seen) > 8 {
-		return nil, &Mistake{Path: path, Err: errors.New("extends: files extend each other, or there are more than eight of them")}
+	if depth > 8 {
+		return nil, mistake(path, 0, errors.New("extends: files extend each other, or there are more than eight of them"))
 	}
-	base, err := read(filepath.Join(filepath.Dir(path), s.Extends), append(seen, path))
+	other := filepath.Join(filepath.Dir(path), s.Extends)
+	if data, err = safefile.ReadRegular(other, maxFile); err != nil {
+		return nil, mistake(path, 0, fmt.Errorf("extends: %w", err))
+	}
+	base, err := extend(other, data, depth+1)
 	if err != nil {
 		return nil, err
 	}
@@ -176,23 +166,13 @@ func decode(data []byte) (*Scenario, error) {
 	return s, toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(s)
 }
 
-// lineOf is the line that a file cannot be read for. The library does not tell it of every value: then it is where the file, read to there, is wrong in the same way.
+// lineOf is the line that a file cannot be read for: where the file, read to there, is wrong in the same way. The library does not tell it of every value.
 func lineOf(err error, data []byte) int {
-	if missing, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(missing.Errors) > 0 {
-		row, _ := missing.Errors[0].Position()
-		return row
-	}
-	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-		row, _ := wrong.Position()
-		return row
-	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	for n := range lines {
-		if _, before := decode(bytes.Join(lines[:n+1], nil)); before != nil && before.Error() == err.Error() {
-			return n + 1
-		}
-	}
-	return 0
+	return 1 + sort.Search(len(lines)-1, func(n int) bool {
+		_, before := decode(bytes.Join(lines[:n+1], nil))
+		return before != nil && before.Error() == err.Error()
+	})
 }
 
 // inWords says what is wrong, without what the library says of the line.
@@ -232,34 +212,35 @@ func merge(into, over reflect.Value) {
 	}
 }
 
-// Check says what a scenario lacks, before anything is started.
-func (s *Scenario) Check() error {
+// Check says what is wrong with a scenario, and which key of it, before anything is started.
+func (s *Scenario) Check() (key []string, err error) {
 	switch {
 	case len(s.Command) == 0 && s.Shell == "":
-		return errors.New(`there is no program to test. Name one: command = ["./my-script.sh"], or shell = "…"`)
+		return nil, errors.New(`there is no program to test. Name one: command = ["./my-script.sh"], or shell = "…"`)
 	case len(s.Command) > 0 && s.Shell != "":
-		return errors.New("command and shell cannot be used together")
-	case reflect.ValueOf(s.Expect).IsZero():
-		return errors.New("nothing is expected. Say what, in [expect]: exit = 0")
+		return []string{"shell"}, errors.New("command and shell cannot be used together")
 	}
 	if _, err := rehearse.Parse(s.script()); err != nil {
-		return fmt.Errorf("script: %w", err)
+		return []string{"script"}, fmt.Errorf("script: %w", err)
 	}
 	for name := range s.Files {
 		if !filepath.IsLocal(name) {
-			return fmt.Errorf("files: %q is not below the directory of the test", name)
+			return []string{"files", name}, fmt.Errorf("files: %q is not below the directory of the test", name)
 		}
 	}
 	for _, name := range s.Copy {
+		_, err := os.Stat(filepath.Join(filepath.Dir(s.path), name))
 		if !filepath.IsLocal(name) {
-			return fmt.Errorf("copy: %q is not below the directory of the scenario", name)
+			err = fmt.Errorf("%q is not below the directory of the scenario", name)
 		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(s.path), name)); err != nil {
-			return fmt.Errorf("copy: %w", err)
+		if err != nil {
+			return []string{"copy"}, fmt.Errorf("copy: %w", err)
 		}
 	}
-	return nil
+	return nil, nil
 }
+
+func (s *Scenario) expectsNothing() bool { return reflect.ValueOf(s.Expect).IsZero() }
 
 // script is that of a good day, unless there is one.
 func (s *Scenario) script() string { return cmp.Or(s.Script, "200") }

@@ -17,139 +17,27 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// Outcome is what came of a scenario.
+// Outcome is what came of a scenario, as programs read it too: fields are only ever added.
 type Outcome struct {
-	Scenario *Scenario
-	Seen     *Seen // nil if it could not be tried
-	Failures []Failure
-	Err      error // why it could not be tried
-	Took     time.Duration
-}
-
-// Passed says that all was as expected.
-func (o Outcome) Passed() bool { return o.Err == nil && len(o.Failures) == 0 }
-
-// Report is what came of all scenarios, in their order.
-type Report []Outcome
-
-// Run tries scenarios, some at a time, and tells of each at its end.
-func Run(ctx context.Context, host Host, scenarios []*Scenario, atATime int, done func(Outcome)) Report {
-	report := make(Report, len(scenarios))
-	var running sync.WaitGroup
-	free := make(chan struct{}, max(1, atATime))
-	var telling sync.Mutex
-	for i, s := range scenarios {
-		free <- struct{}{}
-		running.Go(func() {
-			defer func() { <-free }()
-			begun := time.Now()
-			seen, err := s.Run(ctx, host)
-			o := Outcome{Scenario: s, Seen: seen, Err: err, Took: time.Since(begun)}
-			if ctx.Err() != nil { // its end says nothing of the program
-				report[i] = o
-				return
-			}
-			if err == nil {
-				o.Failures = s.Expect.Check(seen)
-			}
-			report[i] = o
-			telling.Lock()
-			defer telling.Unlock()
-			done(o)
-		})
-	}
-	running.Wait()
-	return report
-}
-
-// Failed is how many are not as expected.
-func (r Report) Failed() (n int) {
-	for _, o := range r {
-		if !o.Passed() {
-			n++
-		}
-	}
-	return n
-}
-
-// WriteText writes an outcome for people: a line, and for a failure what was expected, what was requested, and the advice.
-func (o Outcome) WriteText(w io.Writer) error {
-	p := term.PaletteOf(w)
-	style, word := term.Good, "ok"
-	if !o.Passed() {
-		style, word = term.Bad, "FAIL"
-	}
-	err := errors.Join(p.Text(w, style, fmt.Sprintf("%-4s", word)), term.Printf(w, "  %s  (%.1fs)\n", o.Scenario.Name, o.Took.Seconds()))
-	for _, line := range o.lines() {
-		err = errors.Join(err, term.Printf(w, "        %s\n", printable.Line(line)))
-	}
-	return err
-}
-
-// lines say what is wrong; there are none if nothing is.
-func (o Outcome) lines() (lines []string) {
-	if o.Err != nil {
-		return []string{"cannot be run: " + o.Err.Error()}
-	}
-	if o.Passed() {
-		return nil
-	}
-	for _, f := range o.Failures {
-		lines = append(lines, f.String())
-	}
-	for i, r := range o.Seen.Requests {
-		lines = append(lines, fmt.Sprintf("request %d: at %.2fs, %.2fs after the one before: %s %s %s → %s", i+1, r.At.Sub(o.Seen.Begun).Seconds(), r.Gap.Seconds(),
-			r.Method, r.Path, r.Model, cmp.Or(r.Step, "200")+answer(r.Status)))
-	}
-	if len(o.Seen.Unused) > 0 {
-		lines = append(lines, "not reached: "+strings.Join(o.Seen.Unused, ", "))
-	}
-	for _, stream := range []struct{ name, text string }{{"stdout", o.Seen.Stdout}, {"stderr", o.Seen.Stderr}} {
-		if stream.text != "" {
-			lines = append(lines, stream.name+" ended with "+quoted(stream.text))
-		}
-	}
-	if advice := o.Seen.Advice(); advice != "" {
-		lines = append(lines, advice)
-	}
-	return lines
-}
-
-func answer(status int) string {
-	if status == 0 {
-		return " (no answer)"
-	}
-	return fmt.Sprintf(" (%d)", status)
-}
-
-// Sum is one line on all of them.
-func (r Report) Sum(took time.Duration) string {
-	return fmt.Sprintf("%s, %d failed, in %.1fs", message.Count(len(r), "scenario"), r.Failed(), took.Seconds())
-}
-
-// outcomeJSON is an outcome for programs. Fields are only ever added.
-type outcomeJSON struct {
 	SchemaVersion int                `json:"schema_version"`
 	Name          string             `json:"name"`
 	File          string             `json:"file"`
 	Passed        bool               `json:"passed"`
-	Error         *string            `json:"error"`
-	Failures      []failureJSON      `json:"failures"`
+	Error         *string            `json:"error"` // why it could not be tried
+	Failures      []Failure          `json:"failures"`
 	DurationMS    int64              `json:"duration_ms"`
 	ExitCode      *int               `json:"exit_code"`
 	Class         string             `json:"class"`
-	Requests      []requestJSON      `json:"requests"`
+	Requests      []Request          `json:"requests"`
 	Figures       map[string]float64 `json:"figures"`
 	Advice        string             `json:"advice"`
+
+	Scenario *Scenario `json:"-"`
+	Seen     *Seen     `json:"-"` // nil if it could not be tried
 }
 
-type failureJSON struct {
-	What string `json:"what"`
-	Want string `json:"expected"`
-	Got  string `json:"got"`
-}
-
-type requestJSON struct {
+// Request is one that was part of the work.
+type Request struct {
 	AtMS   int64  `json:"at_ms"`
 	GapMS  int64  `json:"gap_ms"`
 	Method string `json:"method"`
@@ -159,82 +47,168 @@ type requestJSON struct {
 	Status int    `json:"status"`
 }
 
-// WriteJSON writes an object for each scenario, one a line.
-func (r Report) WriteJSON(w io.Writer) error {
-	var list []outcomeJSON
-	for _, o := range r {
-		j := outcomeJSON{SchemaVersion: 1, Name: o.Scenario.Name, File: o.Scenario.path, Passed: o.Passed(), Failures: []failureJSON{}, DurationMS: o.Took.Milliseconds(),
-			Requests: []requestJSON{}, Figures: map[string]float64{}}
-		for _, f := range o.Failures {
-			j.Failures = append(j.Failures, failureJSON(f))
-		}
-		if o.Err != nil {
-			text := o.Err.Error()
-			j.Error = &text
-		}
-		if s := o.Seen; s != nil {
-			j.ExitCode, j.Class = &s.Exit, s.class()
-			if !o.Passed() {
-				j.Advice = s.Advice()
-			}
-			for _, q := range s.Requests {
-				j.Requests = append(j.Requests, requestJSON{q.At.Sub(s.Begun).Milliseconds(), q.Gap.Milliseconds(), q.Method, q.Path, q.Model, q.Step, q.Status})
-			}
-			for _, f := range figures {
-				j.Figures[f.name] = f.got(s)
-			}
-		}
-		list = append(list, j)
+// Report is what came of all scenarios, in their order.
+type Report []Outcome
+
+// outcome is what came of a scenario that took so long.
+func outcome(s *Scenario, seen *Seen, err error, took time.Duration) Outcome {
+	o := Outcome{SchemaVersion: 1, Name: s.Name, File: s.path, Failures: []Failure{}, DurationMS: took.Milliseconds(), Requests: []Request{},
+		Figures: map[string]float64{}, Scenario: s, Seen: seen}
+	if err != nil {
+		text := err.Error()
+		o.Error = &text
+		return o
 	}
-	return term.JSONLines(w, list)
+	o.Failures = append(o.Failures, s.Expect.Check(seen)...)
+	if o.Passed = len(o.Failures) == 0; !o.Passed {
+		o.Advice = seen.Advice()
+	}
+	o.ExitCode, o.Class = &seen.Exit, seen.class()
+	for _, q := range seen.Requests {
+		o.Requests = append(o.Requests, Request{q.At.Sub(seen.Begun).Milliseconds(), q.Gap.Milliseconds(), q.Method, q.Path, q.Model, cmp.Or(q.Step, "200"), q.Status})
+	}
+	for name, of := range figures {
+		o.Figures[name] = of(seen)
+	}
+	return o
 }
+
+// Run tries scenarios, in which belay is this executable, some at a time, and tells of each at its end.
+func Run(ctx context.Context, belay string, scenarios []*Scenario, atATime int, done func(Outcome)) Report {
+	report := make(Report, len(scenarios))
+	var running sync.WaitGroup
+	free := make(chan struct{}, max(1, atATime))
+	var telling sync.Mutex
+	for i, s := range scenarios {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			begun := time.Now()
+			seen, err := s.Run(ctx, belay)
+			report[i] = outcome(s, seen, err, time.Since(begun))
+			if ctx.Err() == nil { // otherwise its end says nothing of the program
+				telling.Lock()
+				defer telling.Unlock()
+				done(report[i])
+			}
+		})
+	}
+	running.Wait()
+	return report
+}
+
+// Failed is how many are not as expected.
+func (r Report) Failed() (n int) {
+	for _, o := range r {
+		if !o.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// seconds is how long it took.
+func (o Outcome) seconds() float64 { return float64(o.DurationMS) / 1000 }
+
+// WriteText writes an outcome for people: a line, and for a failure what was expected, what was requested, and the advice.
+func (o Outcome) WriteText(w io.Writer) error {
+	p := term.PaletteOf(w)
+	style, word := term.Good, "ok"
+	if !o.Passed {
+		style, word = term.Bad, "FAIL"
+	}
+	err := errors.Join(p.Text(w, style, fmt.Sprintf("%-4s", word)), term.Printf(w, "  %s  (%.1fs)\n", o.Name, o.seconds()))
+	for _, line := range o.lines() {
+		err = errors.Join(err, term.Printf(w, "        %s\n", printable.Line(line)))
+	}
+	return err
+}
+
+// Why is the first thing that is wrong; empty if nothing is.
+func (o Outcome) Why() string {
+	if lines := o.lines(); len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
+}
+
+// maxRequests is how many requests a failure shows: a program that asks in a loop has thousands.
+const maxRequests = 20
+
+// lines say what is wrong; there are none if nothing is.
+func (o Outcome) lines() (lines []string) {
+	if o.Error != nil {
+		return []string{"cannot be run: " + *o.Error}
+	}
+	if o.Passed {
+		return nil
+	}
+	for _, f := range o.Failures {
+		lines = append(lines, f.String())
+	}
+	for i, r := range o.Requests[:min(len(o.Requests), maxRequests)] {
+		answer := "no answer"
+		if r.Status != 0 {
+			answer = fmt.Sprint(r.Status)
+		}
+		gap := ""
+		if i > 0 {
+			gap = fmt.Sprintf(", %.2fs after the one before", float64(r.GapMS)/1000)
+		}
+		lines = append(lines, fmt.Sprintf("request %d, at %.2fs%s: %s %s %s → %s (%s)", i+1, float64(r.AtMS)/1000, gap, r.Method, r.Path, r.Model, r.Step, answer))
+	}
+	if more := len(o.Requests) - maxRequests; more > 0 {
+		lines = append(lines, "and "+message.Count(more, "more request"))
+	}
+	if len(o.Seen.Unused) > 0 {
+		lines = append(lines, "not reached: "+strings.Join(o.Seen.Unused, ", "))
+	}
+	for _, stream := range []struct{ name, text string }{{"stdout", o.Seen.Stdout}, {"stderr", o.Seen.Stderr}} {
+		if stream.text != "" {
+			lines = append(lines, stream.name+" ended with "+quoted(stream.text))
+		}
+	}
+	if o.Advice != "" {
+		lines = append(lines, o.Advice)
+	}
+	return lines
+}
+
+// Sum is one line on all of them.
+func (r Report) Sum(took time.Duration) string {
+	return fmt.Sprintf("%s, %d failed, in %.1fs", message.Count(len(r), "scenario"), r.Failed(), took.Seconds())
+}
+
+// WriteJSON writes an object for each scenario, one a line.
+func (r Report) WriteJSON(w io.Writer) error { return term.JSONLines(w, r) }
 
 // WriteJUnit writes the report in the form that CI systems read.
 func (r Report) WriteJUnit(w io.Writer, took time.Duration) error {
-	type failure struct {
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
+	escape := func(text string) string {
+		var b strings.Builder
+		xml.EscapeText(&b, []byte(printable.Text(text)))
+		return b.String()
 	}
-	type testcase struct {
-		Name    string   `xml:"name,attr"`
-		File    string   `xml:"classname,attr"`
-		Time    string   `xml:"time,attr"`
-		Failure *failure `xml:"failure,omitempty"`
-		Error   *failure `xml:"error,omitempty"`
-	}
-	suite := struct {
-		XMLName  xml.Name   `xml:"testsuite"`
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Time     string     `xml:"time,attr"`
-		Cases    []testcase `xml:"testcase"`
-	}{Name: "belay rehearse test", Tests: len(r), Failures: r.Failed(), Time: fmt.Sprintf("%.3f", took.Seconds())}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s<testsuite name=\"belay rehearse test\" tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n", xml.Header, len(r), r.Failed(), took.Seconds())
 	for _, o := range r {
-		c := testcase{Name: o.Scenario.Name, File: o.Scenario.path, Time: fmt.Sprintf("%.3f", o.Took.Seconds())}
-		f := &failure{Text: printable.Text(strings.Join(o.lines(), "\n"))}
-		switch {
-		case o.Err != nil:
-			f.Message, c.Error = o.Err.Error(), f
-		case len(o.Failures) > 0:
-			f.Message, c.Failure = o.Failures[0].String(), f
+		fmt.Fprintf(&b, "  <testcase name=\"%s\" classname=\"%s\" time=\"%.3f\">", escape(o.Name), escape(o.File), o.seconds())
+		if !o.Passed {
+			fmt.Fprintf(&b, "<failure message=\"%s\">%s</failure>", escape(o.Why()), escape(strings.Join(o.lines(), "\n")))
 		}
-		suite.Cases = append(suite.Cases, c)
+		b.WriteString("</testcase>\n")
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	return errors.Join(e.Encode(suite), e.Close())
+	b.WriteString("</testsuite>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // Annotation is a line that GitHub Actions shows beside the change; empty if the scenario has passed.
 func (o Outcome) Annotation() string {
-	if o.Passed() {
+	if o.Passed {
 		return ""
 	}
-	return actions.Error(o.Scenario.path, "belay rehearse test: "+o.Scenario.Name, strings.Join(o.lines(), "\n"))
+	return actions.Error(o.File, "belay rehearse test: "+o.Name, strings.Join(o.lines(), "\n"))
 }
 
 // Summary is a table for the summary of the step in GitHub Actions.
@@ -243,10 +217,10 @@ func (r Report) Summary(took time.Duration) string {
 	fmt.Fprintf(&b, "### belay rehearse test: %s\n\n| scenario | result | time |\n|---|---|---|\n", r.Sum(took))
 	for _, o := range r {
 		result := "ok"
-		if lines := o.lines(); len(lines) > 0 {
-			result = "**failed**: " + actions.Code(lines[0])
+		if !o.Passed {
+			result = "**failed**: " + actions.Code(o.Why())
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.1fs |\n", actions.Code(o.Scenario.Name), result, o.Took.Seconds())
+		fmt.Fprintf(&b, "| %s | %s | %.1fs |\n", actions.Code(o.Name), result, o.seconds())
 	}
 	return b.String()
 }

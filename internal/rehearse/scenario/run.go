@@ -3,7 +3,6 @@ package scenario
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,25 +12,21 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/internal/rehearse/rehearsal"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
 )
 
 // usualTimeout is how long a program may take.
 const usualTimeout = 2 * time.Minute
 
-// maxOutput is how much of each stream is kept for the expectations: its end.
-const maxOutput = 1 << 20
-
-// Host is where scenarios are run.
-type Host struct {
-	// Belay is the executable of belay, which is first on the PATH of the programs.
-	Belay string
-	// Environ is what they get, under the variables of the rehearsal; settings of belay in it are left out.
-	Environ []string
-}
+const (
+	maxOutput = 1 << 20 // of each stream is kept for the expectations: its end
+	maxCopied = 1 << 30 // is more than any file that is copied
+)
 
 // Seen is what a program did.
 type Seen struct {
@@ -49,8 +44,8 @@ type Seen struct {
 	Issues   map[string]int     // how many there are on GitHub, by repository
 }
 
-// Run tries a scenario with stand-ins, a home and a directory of its own, all of which are gone at its end. The error says why it could not be tried.
-func (s *Scenario) Run(ctx context.Context, host Host) (seen *Seen, err error) {
+// Run tries a scenario, in which belay is this executable, with stand-ins, a home and a directory of its own, all of which are gone at its end. The error says why it could not be tried.
+func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -70,72 +65,63 @@ func (s *Scenario) Run(ctx context.Context, host Host) (seen *Seen, err error) {
 		}
 	}
 	work := filepath.Join(dir.Path, "work")
-	if err := s.prepare(work); err != nil {
+	env := s.environ(belay, append(rehearsal.Environ(api, dir.Path), "PWD="+work))
+	if err := s.prepare(work, env); err != nil {
 		return nil, err
 	}
-	stdin, err := s.stdin(dir.Path)
+	stdin, err := os.Create(filepath.Join(dir.Path, "stdin"))
 	if err != nil {
 		return nil, err
 	}
 	defer stdin.Close()
+	_, err = stdin.WriteString(s.Stdin)
+	if _, wrong := stdin.Seek(0, io.SeekStart); err != nil || wrong != nil {
+		return nil, cmp.Or(err, wrong)
+	}
 
 	command := s.Command
 	if s.Shell != "" {
 		command = []string{"sh", "-c", s.Shell}
 	}
-	env := s.environ(host, api, dir.Path, work)
-	path := host.Belay
+	path := belay
 	if command[0] != "belay" {
 		if path, err = supervise.Look(command[0], work); err != nil {
 			return nil, err
 		}
 	}
-	stdout, stderr, err := outputs(dir.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer stdout.Close()
-	defer stderr.Close()
-	spec := supervise.Spec{Path: path, Args: command, Dir: work, Env: env, RunID: filepath.Base(dir.Path), Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	// Not in files: what prints without end does not fill the disk.
+	stdout, stderr := verdict.NewCapture(0, maxOutput), verdict.NewCapture(0, maxOutput)
+	spec := supervise.Spec{Path: path, Args: command, Dir: work, Env: env, RunID: filepath.Base(dir.Path), Stdin: stdin, Stdout: stdout, Stderr: stderr, InMemory: true,
 		Placement: supervise.OwnSession, Timeout: cmp.Or(time.Duration(s.Timeout), usualTimeout)}
-	seen = &Seen{Begun: time.Now()}
+	seen = &Seen{Begun: time.Now(), Files: map[string]string{}, Issues: map[string]int{}}
 	var process *supervise.Process
-	var supervisor supervise.Supervisor
-	exit, err := supervisor.Run(spec, func(p *supervise.Process) {
+	exit, err := new(supervise.Supervisor).Run(spec, func(p *supervise.Process) {
 		process = p
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	seen.Took, seen.Exit, seen.TimedOut = time.Since(seen.Begun), exit.ShellCode(), exit.Reason == supervise.Deadline
 	for _, p := range exit.Left {
 		seen.Left = append(seen.Left, fmt.Sprintf("%s (%d)", p.Name, p.PID))
 	}
-	process.EndTree()
-	api.Close()
-	seen.Stdout, seen.Stderr = end(stdout), end(stderr)
-	seen.Requests, seen.Unused = api.Main(), api.Unused()
-	if log, err := os.Open((&state.State{Dir: filepath.Join(dir.Path, "state")}).LogPath()); err == nil {
-		for e := range journal.Read(log, nil) {
-			if e.Kind == "" {
-				seen.Runs = append(seen.Runs, e)
-			}
-		}
-		log.Close()
+	killed, _ := process.EndTree() // which finds those too that have left the tree
+	for range killed - len(exit.Left) {
+		seen.Left = append(seen.Left, "one in a session of its own")
 	}
-	seen.Issues = map[string]int{}
+	api.Close()
+	seen.Stdout, seen.Stderr = text(stdout), text(stderr)
+	seen.Requests, seen.Unused = api.Main(), api.Unused()
 	for _, i := range api.GitHub().Issues() {
 		seen.Issues[i.Repository]++
 	}
-	return seen, seen.look(work, s.Expect)
+	seen.look(dir.Path, work, s.Expect)
+	return seen, nil
 }
 
 // prepare makes the directory in which the program starts.
-func (s *Scenario) prepare(work string) error {
+func (s *Scenario) prepare(work string, env []string) error {
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return err
 	}
@@ -146,135 +132,90 @@ func (s *Scenario) prepare(work string) error {
 	defer root.Close()
 	for _, name := range s.Copy {
 		if err := copyInto(root, filepath.Join(filepath.Dir(s.path), name), name); err != nil {
-			return err
+			return fmt.Errorf("copy: %w", err)
 		}
 	}
 	for name, text := range s.Files {
-		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return err
-		}
 		mode := os.FileMode(0o600)
 		if strings.HasPrefix(text, "#!") {
 			mode = 0o700
 		}
-		if err := root.WriteFile(name, []byte(text), mode); err != nil {
-			return err
+		if err := cmp.Or(root.MkdirAll(filepath.Dir(name), 0o700), root.WriteFile(name, []byte(text), mode)); err != nil {
+			return fmt.Errorf("files: %w", err)
 		}
 	}
 	if !s.Git {
 		return nil
 	}
-	return commit(work)
+	return commit(work, env)
 }
 
-// copyInto copies a file, or a directory with all that is in it, into the directory of the test.
+// copyInto copies a file, or a directory with all that is in it, into the directory of the test. Links in a directory stay links.
 func copyInto(root *os.Root, from, name string) error {
+	if real, err := filepath.EvalSymlinks(from); err == nil {
+		from = real
+	}
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		entries, err := os.ReadDir(from)
-		for _, e := range entries {
-			err = errors.Join(err, copyInto(root, filepath.Join(from, e.Name()), filepath.Join(name, e.Name())))
-		}
-		return err
+		return os.CopyFS(filepath.Join(root.Name(), name), os.DirFS(from))
 	}
-	data, err := os.ReadFile(from)
+	data, err := safefile.ReadRegular(from, maxCopied)
 	if err != nil {
 		return err
 	}
-	return errors.Join(root.MkdirAll(filepath.Dir(name), 0o700), root.WriteFile(name, data, info.Mode().Perm()))
+	return cmp.Or(root.MkdirAll(filepath.Dir(name), 0o700), root.WriteFile(name, data, info.Mode().Perm()))
 }
 
 // commit makes the directory a repository of git, of which all that is in it is the first commit.
-func commit(work string) error {
-	path, err := supervise.Look("git", "")
+func commit(work string, env []string) error {
+	path, err := supervise.Look("sh", "")
 	if err != nil {
 		return err
 	}
-	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Belay", "GIT_AUTHOR_EMAIL=belay@localhost",
-		"GIT_COMMITTER_NAME=Belay", "GIT_COMMITTER_EMAIL=belay@localhost")
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "Start"}} {
-		var out supervise.Tail
-		exit, err := new(supervise.Supervisor).Run(supervise.Spec{Path: path, Args: append([]string{"git"}, args...), Dir: work, Env: env, Stderr: &out}, nil)
-		if err == nil && exit.ShellCode() != 0 {
-			err = fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(out.String()))
-		}
-		if err != nil {
-			return err
-		}
+	const line = "git init -q -b main && git add -A && git -c user.name=Belay -c user.email=belay@localhost commit -q --allow-empty -m Start"
+	var out supervise.Tail
+	exit, err := new(supervise.Supervisor).Run(supervise.Spec{Path: path, Args: []string{"sh", "-c", line}, Dir: work, Env: env, Stderr: &out}, nil)
+	if err == nil && exit.ShellCode() != 0 {
+		err = fmt.Errorf("git: %s", trimmed(out.String()))
 	}
-	return nil
+	return err
 }
 
-// stdin is a file with what the program reads.
-func (s *Scenario) stdin(dir string) (*os.File, error) {
-	name := filepath.Join(dir, "stdin")
-	if err := os.WriteFile(name, []byte(s.Stdin), 0o600); err != nil {
-		return nil, err
-	}
-	return os.Open(name)
+// text is the end of what was printed.
+func text(c *verdict.Capture) string {
+	e := c.Excerpt()
+	return strings.ToValidUTF8(string(e.Head)+string(e.Tail), "\uFFFD")
 }
 
-// outputs are files for what the program prints.
-func outputs(dir string) (stdout, stderr *os.File, err error) {
-	if stdout, err = os.Create(filepath.Join(dir, "stdout")); err != nil {
-		return nil, nil, err
-	}
-	if stderr, err = os.Create(filepath.Join(dir, "stderr")); err != nil {
-		stdout.Close()
-	}
-	return stdout, stderr, err
-}
-
-// end is the end of what was printed.
-func end(f *os.File) string {
-	info, err := f.Stat()
-	if err != nil {
-		return ""
-	}
-	text, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxOutput), maxOutput))
-	return strings.ToValidUTF8(string(text), "\uFFFD")
-}
-
-// environ is what the program gets: nothing of the user's settings, so that it does the same everywhere.
-func (s *Scenario) environ(host Host, api *rehearse.API, dir, work string) []string {
-	env := slices.DeleteFunc(slices.Clone(host.Environ), func(kv string) bool {
-		return strings.HasPrefix(kv, "BELAY_") || strings.HasPrefix(kv, "XDG_CONFIG_HOME=")
+// environ is what the program gets: nothing of the user's settings, so that it does the same everywhere. What a hook of git is told would lead it to the
+// user's repository.
+func (s *Scenario) environ(belay string, over []string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "BELAY_") || strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "XDG_CONFIG_HOME=")
 	})
-	path := filepath.Dir(host.Belay)
-	for _, kv := range host.Environ {
-		if rest, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path += string(filepath.ListSeparator) + rest
-		}
-	}
-	over := append(api.Environ(), "PATH="+path, "PWD="+work, state.DirVar+"="+filepath.Join(dir, "state"), state.RehearsalVar+"=1")
-	for _, cli := range profile.All() {
-		for _, v := range cli.Variables {
-			if v.Setting == "log-dir" {
-				over = append(over, v.Name+"="+filepath.Join(dir, "logs"))
-			}
-		}
-	}
+	over = append(over, "PATH="+filepath.Dir(belay)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for name, value := range s.Env {
 		over = append(over, name+"="+value)
 	}
 	return rehearse.Over(env, over)
 }
 
-// look reads what is expected of files.
-func (seen *Seen) look(work string, expect Expect) error {
-	root, err := os.OpenRoot(work)
-	if err != nil {
-		return err
+// look reads what belay run has logged, and files of which something is expected.
+func (seen *Seen) look(dir, work string, expect Expect) {
+	if log, err := os.Open((&state.State{Dir: filepath.Join(dir, "state")}).LogPath()); err == nil {
+		defer log.Close()
+		for e := range journal.Read(log, nil) {
+			if e.Kind == "" {
+				seen.Runs = append(seen.Runs, e)
+			}
+		}
 	}
-	defer root.Close()
-	seen.Files = map[string]string{}
 	for name := range expect.Files {
-		if data, err := root.ReadFile(name); err == nil {
+		if data, err := safefile.ReadRegular(filepath.Join(work, filepath.Clean("/"+name)), maxOutput); err == nil {
 			seen.Files[name] = string(data)
 		}
 	}
-	return nil
 }

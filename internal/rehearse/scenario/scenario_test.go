@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,15 +39,23 @@ func write(t *testing.T, files ...string) string {
 // run tries all scenarios of a file.
 func run(t *testing.T, path string) scenario.Report {
 	t.Helper()
-	list, err := scenario.Read(path)
+	list, err := scenario.Read(path, false)
 	must.OK(t, err)
-	return scenario.Run(t.Context(), scenario.Host{Belay: "/nonexistent/belay", Environ: os.Environ()}, list, 4, func(scenario.Outcome) {})
+	return scenario.Run(t.Context(), "/nonexistent/belay", list, 4, func(scenario.Outcome) {})
+}
+
+// ran ends a test whose scenario could not be tried.
+func ran(t *testing.T, o scenario.Outcome) {
+	t.Helper()
+	if o.Error != nil {
+		t.Fatal(*o.Error)
+	}
 }
 
 // post is a client that posts once more whenever there is no good answer.
 const post = `#!/bin/sh
 for n in 1 2 3; do
-  curl -sf -X POST -H 'content-type: application/json' -d '{"model":"claude-opus-4-5","messages":[{"role":"user","content":"hi"}],"max_tokens":9,"tools":[{"name":"x","input_schema":{}}]}' "$ANTHROPIC_BASE_URL/v1/messages" && exit 0
+  curl -sf -X POST -H 'content-type: application/json' -d '{"model":"claude-opus-4-5","messages":[{"role":"user","content":"'"${SAY:-hi}"'"}],"max_tokens":9,"tools":[{"name":"x","input_schema":{}}]}' "$ANTHROPIC_BASE_URL/v1/messages" && exit 0
 done
 exit 9
 `
@@ -79,7 +90,7 @@ cost = "at least 0.0001"`, nil},
 			t.Parallel()
 			path := write(t, "x.toml", "command = [\"./post\"]\ncopy = [\"post\"]\n"+test.text, "post", post)
 			o := run(t, path)[0]
-			must.OK(t, o.Err)
+			ran(t, o)
 			if len(o.Failures) != len(test.want) {
 				t.Fatalf("failures: %v; stderr %s", o.Failures, o.Seen.Stderr)
 			}
@@ -102,17 +113,26 @@ files = { "a/b.txt" = "one\n" }
 [expect]
 stdout = "Start\none\ntwo\nread"
 files = { made = "new", "a/b.txt" = "contains one" }`, "shared/c", "two\n")
-	if o := run(t, path)[0]; !o.Passed() {
-		t.Errorf("%v %v %+v", o.Err, o.Failures, o.Seen)
+	if o := run(t, path)[0]; !o.Passed {
+		t.Errorf("%v %v %+v", o.Why(), o.Failures, o.Seen)
 	}
 }
 
 // What a program leaves running is seen, and ended.
 func TestRun_LeftRunning(t *testing.T) {
+	t.Run("InASessionOfItsOwn", func(t *testing.T) {
+		if _, err := exec.LookPath("setsid"); err != nil {
+			t.Skip("SKIPPED: needs setsid")
+		}
+		path := write(t, "x.toml", "shell = \"(setsid sleep 300 >/dev/null 2>&1 &); sleep 0.3\"\n[expect]\nrunning = 0")
+		if o := run(t, path)[0]; len(o.Failures) != 1 || !strings.HasPrefix(o.Failures[0].Got, "1: ") {
+			t.Errorf("%v", o.Failures)
+		}
+	})
 	path := write(t, "x.toml", "shell = \"sleep 300 >/dev/null 2>&1 & echo $!; sleep 0.3\"\n[expect]\nrunning = 0")
 	o := run(t, path)[0]
 	if len(o.Failures) != 1 || !strings.Contains(o.Failures[0].Got, "sleep") {
-		t.Fatalf("%v %v", o.Err, o.Failures)
+		t.Fatalf("%v %v", o.Why(), o.Failures)
 	}
 	pid := strings.TrimSpace(o.Seen.Stdout)
 	status, err := os.ReadFile("/proc/" + pid + "/status")
@@ -124,7 +144,7 @@ func TestRun_LeftRunning(t *testing.T) {
 func TestRun_TimeOut(t *testing.T) {
 	path := write(t, "x.toml", "shell = \"sleep 300\"\ntimeout = \"300ms\"\n[expect]\nexit = 0")
 	if o := run(t, path)[0]; len(o.Failures) != 1 || !strings.Contains(o.Failures[0].Got, "it was ended after") {
-		t.Errorf("%v %v", o.Err, o.Failures)
+		t.Errorf("%v %v", o.Why(), o.Failures)
 	}
 }
 
@@ -136,7 +156,7 @@ bad = { script = "500", expect = { exit = 1 } }
 [vary.program]
 a = { shell = "exit 0" }
 b = { shell = "exit 1", name = "unused" }`, "_base.toml", "name = \"base\"\nshell = \"true\"\n[expect]\nexit = 0\nrequests = 0\n[env]\nA = \"1\"")
-	list, err := scenario.Read(path)
+	list, err := scenario.Read(path, false)
 	must.OK(t, err)
 	var names []string
 	for _, s := range list {
@@ -158,34 +178,59 @@ func TestRead_Mistakes(t *testing.T) {
 		"shell = \"x\"\ntimeout = \"soon\"\n[expect]\nexit = 0": "x.toml:2: ",
 		"shell = \"x\"\n":    "x.toml: nothing is expected",
 		"[expect]\nexit = 0": "x.toml: there is no program to test",
-		"shell = \"x\"\nscript = \"200, nonsense\"\n[expect]\nexit=0":  "x.toml: script: ",
-		"shell = \"x\"\nfiles = { \"../a\" = \"\" }\n[expect]\nexit=0": "x.toml: files: ",
-		"shell = \"x\"\ncopy = [\"/etc/passwd\"]\n[expect]\nexit=0":    "x.toml: copy: ",
+		"shell = \"x\"\nscript = \"200, nonsense\"\n[expect]\nexit=0":  "x.toml:2: script: ",
+		"shell = \"x\"\nfiles = { \"../a\" = \"\" }\n[expect]\nexit=0": "x.toml:2: files: ",
+		"shell = \"x\"\ncopy = [\"/etc/passwd\"]\n[expect]\nexit=0":    "x.toml:2: copy: ",
 		"extends = \"x.toml\"\n": "x.toml: extends: ",
 		"shell = [":              "x.toml:1: ",
 	} {
-		_, err := scenario.Read(write(t, "x.toml", text))
+		_, err := scenario.Read(write(t, "x.toml", text), false)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
 }
 
-// A hundred at a time do not see each other's requests.
+// Many side by side do not see each other's requests, and nothing of them stays: no process, no port, no home.
 func TestRun_SideBySide(t *testing.T) {
 	n := 24
-	if testing.Short() {
-		n = 6
+	if clitest.Full() {
+		n = 200
 	}
-	path := write(t, "x.toml", "command = [\"./post\"]\ncopy = [\"post\"]\nscript = \"429, 200\"\n[expect]\nrequests = 2\nexit = 0", "post", post)
-	list, err := scenario.Read(path)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	// Each asks for a text of its own, and leaves a process behind.
+	text := "command = [\"sh\", \"-c\", \"echo $ANTHROPIC_BASE_URL; (setsid sleep 300 >/dev/null 2>&1 &); exec ./post\"]\ncopy = [\"post\"]\nscript = \"429, 200\"\n[expect]\nrequests = 2\nexit = 0\n[vary.number]\n"
+	for i := range n {
+		text += fmt.Sprintf("%d = { env = { SAY = \"number %[1]d of %d\" } }\n", i, n)
+	}
+	list, err := scenario.Read(write(t, "x.toml", text, "post", post), false)
 	must.OK(t, err)
-	for len(list) < n {
-		list = append(list, list[0])
-	}
-	report := scenario.Run(t.Context(), scenario.Host{Environ: os.Environ()}, list, 8, func(scenario.Outcome) {})
+	report := scenario.Run(t.Context(), "", list, 8, func(scenario.Outcome) {})
 	if report.Failed() > 0 {
 		t.Errorf("%d of %d failed: %v", report.Failed(), n, report[0].Failures)
+	}
+	for _, o := range report {
+		ran(t, o)
+		for _, r := range o.Seen.Requests {
+			if r.LastMessage != o.Scenario.Env["SAY"] {
+				t.Errorf("%s got a request of another one: %q", o.Name, r.LastMessage)
+			}
+		}
+		address, _, _ := strings.Cut(strings.TrimPrefix(o.Seen.Stdout, "http://"), "\n")
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			t.Errorf("%s: %s still listens", o.Name, address)
+		}
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("%d homes are left, %v", len(left), err)
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range processes {
+		if env, _ := os.ReadFile(name); bytes.Contains(env, []byte("TMPDIR="+tmp)) {
+			t.Errorf("%s is left", filepath.Dir(name))
+		}
 	}
 	var junit bytes.Buffer
 	must.OK(t, report.WriteJUnit(&junit, time.Second))
@@ -194,44 +239,47 @@ func TestRun_SideBySide(t *testing.T) {
 
 func TestRun_Cancelled(t *testing.T) {
 	path := write(t, "x.toml", "shell = \"sleep 300\"\n[expect]\nexit = 0")
-	list, err := scenario.Read(path)
+	list, err := scenario.Read(path, false)
 	must.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	if _, err := list[0].Run(ctx, scenario.Host{Environ: os.Environ()}); !errors.Is(err, context.Canceled) {
+	if _, err := list[0].Run(ctx, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
 
 // The examples do as they say, with the real CLIs: what goes through belay passes, and the loop that pays and posts twice is found out.
 func TestExamples(t *testing.T) {
+	const dir = "../../../examples/scenarios"
+	failures := map[string][]string{"naive/report-loop.toml": {"tokens: expected at most 2500, got 5000", "issues acme/shop: expected 1, got 2"}}
 	bin := t.TempDir()
 	must.OK(t, built.Into(bin, built.Belay))
 	for _, d := range []*agent.Descriptor{&claude.Descriptor, &codex.Descriptor} {
 		must.OK(t, os.Symlink(clitest.Find(t, d, clitest.Versions(d)[0]), filepath.Join(bin, d.Name)))
 	}
 	must.OK(t, os.Symlink(clitest.GH(t), filepath.Join(bin, "gh")))
-	host := scenario.Host{Belay: filepath.Join(bin, "belay"), Environ: os.Environ()}
-	for path, failures := range map[string][]string{
-		"report-once.toml":       nil,
-		"throttled.toml":         nil,
-		"naive/report-loop.toml": {"tokens: expected at most 2500, got 5000", "issues acme/shop: expected 1, got 2"},
-	} {
-		t.Run(path, func(t *testing.T) {
+	for name, value := range map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), "SDK": clitest.SDK(t), "CLAUDE": filepath.Join(bin, "claude")} {
+		t.Setenv(name, value)
+	}
+	files, err := scenario.Find(dir)
+	must.OK(t, err)
+	for _, path := range files {
+		name, _ := filepath.Rel(dir, path)
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := scenario.Read(filepath.Join("../../../examples/scenarios", path))
+			list, err := scenario.Read(path, false)
 			must.OK(t, err)
 			if !clitest.Full() {
 				list = list[:1]
 			}
-			for _, o := range scenario.Run(t.Context(), host, list, 2, func(scenario.Outcome) {}) {
-				must.OK(t, o.Err)
+			for _, o := range scenario.Run(t.Context(), filepath.Join(bin, "belay"), list, 2, func(scenario.Outcome) {}) {
+				ran(t, o)
 				var got []string
 				for _, f := range o.Failures {
 					got = append(got, f.String())
 				}
-				if !slices.Equal(got, failures) {
-					t.Errorf("%s: %q, want %q\n%s", o.Scenario.Name, got, failures, o.Seen.Stderr)
+				if !slices.Equal(got, failures[filepath.ToSlash(name)]) {
+					t.Errorf("%s: %q, want %q\n%s", o.Name, got, failures[name], o.Seen.Stderr)
 				}
 			}
 		})

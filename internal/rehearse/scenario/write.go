@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"embed"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -65,48 +67,29 @@ func commandOf(d *agent.Descriptor) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// quote is a text as TOML has it: the texts here hold no control characters.
+// quote is a text as TOML has it: as JSON has it, but for one character.
 func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.Encode(text) // strings can be encoded
+	return strings.ReplaceAll(strings.TrimSpace(b.String()), "\x7f", `\u007f`)
 }
 
-// Examples are scenarios to begin with, by the names of their files, for an agent.
-func Examples(d *agent.Descriptor) map[string]string {
-	command := commandOf(d)
-	return map[string]string{
-		"throttled.toml": `# Two throttles, then an answer. Run it with: belay rehearse test .
-name = "Throttles are waited for"
-script = "429(retry-after=1)x2, 200"
-# Put your own program here. The stand-ins' address and a key that opens nothing are in its environment.
-command = ` + command + `
+//go:embed examples
+var examples embed.FS
 
-[expect]
-exit = 0
-requests = "at most 3"
-gap = "at least 1s"    # the shortest time between two requests: Retry-After is obeyed
-`,
-		"used-up.toml": `# The plan is used up for three hours. Is that told from an error? 75 is "try again later".
-name = "A plan that is used up is no error"
-script = "usage-limit(resets=3h)x*"
-command = ` + command + `
-
-[expect]
-exit = 75
-requests = 1
-`,
-		"broken.toml": `# An answer that breaks off, and one that never comes: nothing is lost, and nothing is left running.
-name = "Broken answers are asked for again"
-command = ` + command + `
-
-[expect]
-exit = 0
-running = 0
-time = "at most 1m"
-
-[vary.day]
-dropped = { script = "drop-mid, 200" }
-reset = { script = "reset, 200" }
-overloaded = { script = "overloaded, 200" }
-`,
+// Examples are scenarios to begin with, by the names of their files, for some agents.
+func Examples(agents []*agent.Descriptor) map[string]string {
+	var rows strings.Builder
+	for _, d := range agents {
+		fmt.Fprintf(&rows, "%s = { command = %s }\n", d.Name, commandOf(d))
 	}
+	files := map[string]string{}
+	entries, _ := examples.ReadDir("examples") // it is embedded
+	for _, e := range entries {
+		text, _ := examples.ReadFile("examples/" + e.Name())
+		files[e.Name()] = string(text) + rows.String()
+	}
+	return files
 }
