@@ -107,13 +107,15 @@ func (s *Step) anthropicContent(n int) []object {
 		return content
 	}
 	name, input := s.Tool, any(json.RawMessage(s.ToolInput))
-	if strings.EqualFold(name, "bash") {
+	if s.Poison == poisonImage { // claude takes such an output for an image
+		name, input = "Bash", object{"command": "echo 'data:image/png;base64," + anImage + "'", "description": "rehearsed"}
+	} else if strings.EqualFold(name, "bash") {
 		name, input = "Bash", object{"command": s.ToolInput, "description": "rehearsed"}
 	} else if !json.Valid([]byte(s.ToolInput)) {
 		input = object{"input": s.ToolInput}
 	}
 	for i := range max(s.Calls, 1) {
-		content = append(content, object{"type": "tool_use", "id": "toolu_" + callID(n, i), "name": name, "input": input})
+		content = append(content, object{"type": "tool_use", "id": "toolu_" + s.callID(n, i), "name": name, "input": input})
 	}
 	return content
 }

@@ -78,7 +78,7 @@ func (chat) good(c *call, s *Step, n int) reply {
 		name, arguments := s.chatTool()
 		var calls []object
 		for i := range max(s.Calls, 1) {
-			calls = append(calls, object{"index": i, "id": "call_" + callID(n, i), "type": "function", "function": object{"name": name, "arguments": arguments}})
+			calls = append(calls, object{"index": i, "id": "call_" + s.callID(n, i), "type": "function", "function": object{"name": name, "arguments": arguments}})
 		}
 		message["tool_calls"], finish = calls, "tool_calls"
 	}

@@ -102,13 +102,16 @@ func (s *Step) openaiOutput(c *call, n int) []object {
 		named["namespace"], named["name"] = name[:i], name[i+2:]
 	}
 	for i := range max(s.Calls, 1) {
-		output = append(output, with(named, object{"id": "fc_" + callID(n, i), "call_id": "call_" + callID(n, i)}))
+		output = append(output, with(named, object{"id": "fc_" + s.callID(n, i), "call_id": "call_" + s.callID(n, i)}))
 	}
 	return output
 }
 
 // openaiTool is the call of the shell that this codex knows: they have had different ones.
 func (s *Step) openaiTool(c *call) (name, arguments string) {
+	if s.Poison == poisonImage {
+		return "view_image", string(encode(object{"path": c.api.imagePath()}))
+	}
 	if !strings.EqualFold(s.Tool, "bash") {
 		return s.Tool, s.ToolInput
 	}

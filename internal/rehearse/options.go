@@ -26,6 +26,8 @@ var namedSteps = map[string]func(*Step){
 	"garbage":        func(s *Step) { s.Before = Garbage },
 	"slow":           func(s *Step) { s.Over = 2 * time.Second },
 	"tool":           func(*Step) {},
+	"orphan-tool":    func(s *Step) { s.Poison, s.Tool, s.ToolInput = poisonOrphan, "bash", "true" },
+	"image":          func(s *Step) { s.Poison, s.Tool = poisonImage, "bash" },
 	"usage-limit":    func(s *Step) { s.UsageLimit, s.Resets, s.Window = true, 5*time.Hour, "5h" },
 	"overloaded":     func(s *Step) { s.Overloaded = true },
 	"drop-mid":       func(s *Step) { s.Cut = CutDrop },
@@ -53,6 +55,7 @@ var positional = map[string]func(*Step, string) error{
 		s.Status = n
 		return nil
 	},
+	"image": func(_ *Step, v string) error { return oneOf(new(string), v, "too-large") },
 	"limit": setRate,
 	"mix":   setShare,
 }

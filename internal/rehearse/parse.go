@@ -43,6 +43,7 @@ func Parse(text string) (*Script, error) {
 			return nil, s.errorAt(begin, "refuse applies to all sessions, because a refused connection does not say whose it is")
 		}
 		script.Steps = append(script.Steps, step)
+		script.Strict = script.Strict || step.Poison != ""
 		s.blanks(false)
 		if !s.done() && !s.take(',') && !s.take(';') && !s.take('\n') {
 			return nil, s.error(message.Expected(message.ACommaOrLine, s.next()))

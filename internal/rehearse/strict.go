@@ -1,21 +1,43 @@
 package rehearse
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"image"
-	_ "image/gif"  // services take these
-	_ "image/jpeg" // likewise
-	_ "image/png"  // likewise
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/picture"
 )
 
 // strictly stands before the first step of a script whose services look at the history of each request, as the real ones do.
 const strictly = "strict:"
+
+// What calls are named after for which a service refuses each history that they are in: it does not find their result, or takes an image in that for too large. CLIs make large
+// images smaller before they send them, and give calls their results.
+const (
+	poisonOrphan = "orphan"
+	poisonImage  = "image"
+)
+
+// anImage is one of a pixel.
+const anImage = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+// imagePath is that of a file with an image, which is written when it is asked for first.
+func (a *API) imagePath() string {
+	path := filepath.Join(a.home(), "image.png")
+	data, _ := base64.StdEncoding.DecodeString(anImage)
+	os.WriteFile(path, data, 0o600) // where it cannot be written, the tool says that it is not there
+	return path
+}
+
+func isPoison(call, by string) bool {
+	_, id, _ := strings.Cut(call, "_")
+	return strings.HasPrefix(id, by)
+}
 
 // refusal is the answer to a request whose history a service does not take, in the words of the real one: docs/sessions.md says where each was seen.
 func refusal(status int, code, format string, args ...any) *Step {
@@ -32,16 +54,6 @@ const (
 	manyPixels     = 2000
 )
 
-// picture is what a service sees of an image: its type and its longest side. ok is false if it cannot be read.
-func picture(data string) (kind string, side int, ok bool) {
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err == nil && len(raw) > 12 && string(raw[8:12]) == "WEBP" {
-		return "webp", 0, true
-	}
-	config, kind, failed := image.DecodeConfig(bytes.NewReader(raw))
-	return kind, max(config.Width, config.Height), err == nil && failed == nil
-}
-
 // anthropicTurn is what one side has said until the other one did: the API takes messages of the same role for one.
 type anthropicTurn struct {
 	role   string
@@ -50,19 +62,13 @@ type anthropicTurn struct {
 }
 
 type anthropicBlock struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Call      string          `json:"tool_use_id"`
-	Name      string          `json:"name"`
-	Text      *string         `json:"text"`
-	Thinking  string          `json:"thinking"`
-	Signature string          `json:"signature"`
-	Content   json.RawMessage `json:"content"`
-	Source    struct {
-		Type      string `json:"type"`
-		MediaType string `json:"media_type"`
-		Data      string `json:"data"`
-	} `json:"source"`
+	Type, ID, Name, Text, Thinking, Signature string
+	Call                                      string `json:"tool_use_id"`
+	Content                                   json.RawMessage
+	Source                                    struct {
+		Type, Data string
+		Media      string `json:"media_type"`
+	}
 	where string // messages.3.content.0
 }
 
@@ -73,9 +79,9 @@ var anthropicBlocks = []string{"text", "thinking", "redacted_thinking", "image",
 func anthropicRefusal(body []byte) *Step {
 	var q struct {
 		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
+			Role    string
+			Content json.RawMessage
+		}
 	}
 	if json.Unmarshal(body, &q) != nil {
 		return nil // which is not what this is about
@@ -84,23 +90,19 @@ func anthropicRefusal(body []byte) *Step {
 		return refusal(http.StatusRequestEntityTooLarge, "", "Request exceeds the maximum size")
 	}
 	var turns []anthropicTurn
-	images, size := 0, 0
+	images, size := 0, len(body)
 	for i, m := range q.Messages {
-		blocks, text := anthropicContent(m.Content, fmt.Sprintf("messages.%d.content", i))
 		if m.Role != "user" && m.Role != "assistant" {
 			continue
 		}
-		if len(blocks) == 0 && !text && (i < len(q.Messages)-1 || m.Role != "assistant") {
+		blocks := anthropicContents(m.Content, fmt.Sprintf("messages.%d.content", i))
+		if len(blocks) == 0 && (i < len(q.Messages)-1 || m.Role != "assistant") {
 			return refusal(400, "", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 		for _, b := range blocks {
 			if b.Type == "image" {
 				images++
-			} else {
-				size += len(b.Thinking) + len(b.Content)
-			}
-			if b.Text != nil {
-				size += len(*b.Text)
+				size -= len(b.Source.Data)
 			}
 		}
 		if n := len(turns); n > 0 && turns[n-1].role == m.Role {
@@ -111,7 +113,7 @@ func anthropicRefusal(body []byte) *Step {
 	}
 	calls := map[string]bool{}
 	for i := range turns {
-		if s := turns[i].refusal(turns[:i], turns[i+1:], calls, images); s != nil {
+		if s := turns[i].refusal(turns[:i], i == len(turns)-1, calls, images); s != nil {
 			return s
 		}
 	}
@@ -121,11 +123,11 @@ func anthropicRefusal(body []byte) *Step {
 	return nil
 }
 
-// anthropicContent are the blocks of a message, with those inside of results; text says that it is a text instead, which is not empty.
-func anthropicContent(content json.RawMessage, where string) (blocks []anthropicBlock, text bool) {
+// anthropicContents are the blocks of a message, with those inside of results; a text is one too.
+func anthropicContents(content json.RawMessage, where string) (blocks []anthropicBlock) {
 	var said string
-	if json.Unmarshal(content, &said) == nil {
-		return nil, said != ""
+	if json.Unmarshal(content, &said) == nil && said != "" {
+		return []anthropicBlock{{Type: "text", Text: said}}
 	}
 	var list []anthropicBlock
 	json.Unmarshal(content, &list)
@@ -133,24 +135,27 @@ func anthropicContent(content json.RawMessage, where string) (blocks []anthropic
 		b.where = fmt.Sprintf("%s.%d", where, i)
 		blocks = append(blocks, b)
 		if b.Type == "tool_result" {
-			inside, _ := anthropicContent(b.Content, b.where+".tool_result.content")
-			blocks = append(blocks, inside...)
+			for _, inside := range anthropicContents(b.Content, b.where+".tool_result.content") {
+				inside.Call = b.Call
+				blocks = append(blocks, inside)
+			}
 		}
 	}
-	return blocks, false
+	return blocks
 }
 
-// refusal is why a turn is refused, after those before it and before those after.
-func (t *anthropicTurn) refusal(before, after []anthropicTurn, calls map[string]bool, images int) *Step {
+// refusal is why a turn is refused, after those before it.
+func (t *anthropicTurn) refusal(before []anthropicTurn, last bool, calls map[string]bool, images int) *Step {
 	var asked []string // by the turn before
-	if n := len(before); n > 0 && t.role == "user" {
-		asked = before[n-1].ids("tool_use")
+	at := t.at
+	if n := len(before); n > 0 {
+		asked, at = before[n-1].calls(), before[n-1].at
 	}
 	told := map[string]bool{}
 	for _, b := range t.blocks {
 		switch b.Type {
 		case "text":
-			if b.Text == nil || *b.Text == "" {
+			if b.Text == "" {
 				return refusal(400, "", "messages: text content blocks must be non-empty")
 			}
 		case "thinking":
@@ -172,7 +177,7 @@ func (t *anthropicTurn) refusal(before, after []anthropicTurn, calls map[string]
 			if told[b.Call] {
 				return refusal(400, "", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", b.where, b.Call)
 			}
-			told[b.Call] = true
+			told[b.Call] = !isPoison(b.Call, poisonOrphan)
 		case "image":
 			if s := b.imageRefusal(images); s != nil {
 				return s
@@ -187,23 +192,21 @@ func (t *anthropicTurn) refusal(before, after []anthropicTurn, calls map[string]
 			}
 		}
 	}
-	if lost := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return told[id] }); len(lost) > 0 {
-		return unanswered(before[len(before)-1].at, lost)
+	lost := slices.DeleteFunc(asked, func(id string) bool { return told[id] })
+	if last && len(lost) == 0 {
+		lost, at = t.calls(), t.at
 	}
-	if called := t.ids("tool_use"); len(after) == 0 && len(called) > 0 {
-		return unanswered(t.at, called)
+	if len(lost) > 0 {
+		return refusal(400, "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+			at, strings.Join(lost, ", "))
 	}
 	return nil
 }
 
-func unanswered(message int, ids []string) *Step {
-	return refusal(400, "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-		message, strings.Join(ids, ", "))
-}
-
-func (t *anthropicTurn) ids(kind string) (ids []string) {
+// calls are the ids of the tools that the model calls in a turn.
+func (t *anthropicTurn) calls() (ids []string) {
 	for _, b := range t.blocks {
-		if b.Type == kind && t.role == "assistant" {
+		if b.Type == "tool_use" && t.role == "assistant" {
 			ids = append(ids, b.ID)
 		}
 	}
@@ -212,7 +215,7 @@ func (t *anthropicTurn) ids(kind string) (ids []string) {
 
 func (b *anthropicBlock) imageRefusal(images int) *Step {
 	where := b.where + ".image.source.base64"
-	kind, side, ok := picture(b.Source.Data)
+	kind, side, ok := picture.Look(b.Source.Data)
 	switch {
 	case b.Source.Type != "base64":
 		return nil
@@ -220,29 +223,27 @@ func (b *anthropicBlock) imageRefusal(images int) *Step {
 		return refusal(400, "", "%s: image exceeds 5 MB maximum: %d bytes > %d bytes", where, len(b.Source.Data), maxImageBytes)
 	case !ok:
 		return refusal(400, "", "Could not process image")
-	case side > maxImagePixels:
+	case side > maxImagePixels || isPoison(b.Call, poisonImage):
 		return refusal(400, "", "%s.data: At least one of the image dimensions exceed max allowed size: %d pixels", where, maxImagePixels)
 	case images > manyImages && side > manyPixels:
 		return refusal(400, "", "%s.data: At least one of the image dimensions exceed max allowed size for many-image requests: %d pixels", where, manyPixels)
-	case b.Source.MediaType != "image/"+kind:
-		return refusal(400, "", "%s.data: The image was specified using the %s media type, but the image appears to be a image/%s image", where, b.Source.MediaType, kind)
+	case b.Source.Media != "image/"+kind:
+		return refusal(400, "", "%s.data: The image was specified using the %s media type, but the image appears to be a image/%s image", where, b.Source.Media, kind)
 	}
 	return nil
 }
 
 // signature is how a service signs what a model has thought.
 func signature(thinking string) string {
-	return base64.StdEncoding.EncodeToString([]byte("rehearsed " + fmt.Sprint(len(thinking))))
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "rehearsed %d", len(thinking)))
 }
 
 // openaiItem is one of the history, as far as it is looked at.
 type openaiItem struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Call      string          `json:"call_id"`
-	Encrypted *string         `json:"encrypted_content"`
-	Content   json.RawMessage `json:"content"`
-	Output    json.RawMessage `json:"output"`
+	Type, ID        string
+	Call            string  `json:"call_id"`
+	Encrypted       *string `json:"encrypted_content"`
+	Content, Output json.RawMessage
 }
 
 var openaiItems = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
@@ -251,41 +252,38 @@ var openaiItems = []string{"", "message", "reasoning", "function_call", "functio
 
 // openaiRefusal is why the Responses API refuses a history; nil if it does not.
 func openaiRefusal(body []byte) *Step {
-	var q struct {
-		Input []openaiItem `json:"input"`
-	}
+	var q struct{ Input []openaiItem }
 	if json.Unmarshal(body, &q) != nil {
 		return nil
 	}
+	no := func(format string, args ...any) *Step { return refusal(400, "invalid_value", format, args...) }
 	called, told, ids, size := map[string]string{}, map[string]bool{}, map[string]bool{}, 0
 	for i, item := range q.Input {
 		size += len(item.Content) + len(item.Output)
 		switch kind, isOutput := strings.CutSuffix(item.Type, "_output"); {
 		case !slices.Contains(openaiItems, item.Type):
-			return refusal(400, "invalid_value", "Invalid value: '%s'. Supported values are: 'apply_patch_call', 'function_call', 'function_call_output', 'message', and 'reasoning'.", item.Type)
+			return no("Invalid value: '%s'. Supported values are: 'apply_patch_call', 'function_call', 'function_call_output', 'message', and 'reasoning'.", item.Type)
 		case item.ID != "" && ids[item.ID]:
-			return refusal(400, "invalid_value", "Duplicate item found with id %s. Remove duplicate items from your input and try again.", item.ID)
+			return no("Duplicate item found with id %s. Remove duplicate items from your input and try again.", item.ID)
 		case item.Type == "reasoning" && item.Encrypted != nil && !strings.HasPrefix(*item.Encrypted, "gAAAA"):
 			return refusal(400, "invalid_encrypted_content", "The encrypted content %.4s... could not be verified. Reason: Encrypted content could not be decrypted or parsed.", *item.Encrypted)
 		case item.Type == "reasoning" && i == len(q.Input)-1:
-			return refusal(400, "invalid_value", "Item '%s' of type 'reasoning' was provided without its required following item.", item.ID)
+			return no("Item '%s' of type 'reasoning' was provided without its required following item.", item.ID)
 		case isOutput && item.Call != "" && (called[item.Call] == "" || told[item.Call]):
-			return refusal(400, "invalid_value", "No tool call found for %s output with call_id %s.", strings.ReplaceAll(kind, "_", " "), item.Call)
+			return no("No tool call found for %s output with call_id %s.", strings.ReplaceAll(kind, "_", " "), item.Call)
 		case isOutput:
-			told[item.Call] = true
+			told[item.Call] = !isPoison(item.Call, poisonOrphan)
 		case strings.HasSuffix(item.Type, "_call") && item.Call != "":
 			called[item.Call] = strings.ReplaceAll(item.Type, "_", " ")
 		}
 		ids[item.ID] = true
-		for _, list := range []json.RawMessage{item.Content, item.Output} {
-			if s := openaiImages(list); s != nil {
-				return s
-			}
+		if !openaiTakes(item.Content, false) || !openaiTakes(item.Output, isPoison(item.Call, poisonImage)) {
+			return no("The image data you provided does not represent a valid image. Please check your input and try again with one of the following image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
 		}
 	}
 	for _, item := range q.Input {
 		if what := called[item.Call]; item.Call != "" && !told[item.Call] {
-			return refusal(400, "invalid_value", "No tool output found for %s %s.", what, item.Call)
+			return no("No tool output found for %s %s.", what, item.Call)
 		}
 	}
 	if size/bytesPerToken > maxTokens {
@@ -294,10 +292,10 @@ func openaiRefusal(body []byte) *Step {
 	return nil
 }
 
-// openaiImages is why the images of a list are refused.
-func openaiImages(list json.RawMessage) *Step {
+// openaiTakes reports whether the images of a list are taken, which may be poisoned.
+func openaiTakes(list json.RawMessage, poisoned bool) bool {
 	var parts []struct {
-		Type string `json:"type"`
+		Type string
 		URL  string `json:"image_url"`
 	}
 	json.Unmarshal(list, &parts)
@@ -306,10 +304,9 @@ func openaiImages(list json.RawMessage) *Step {
 		if p.Type != "input_image" || !ok {
 			continue
 		}
-		if kind, side, ok := picture(data); !ok || side > maxImagePixels || of != "data:image/"+kind {
-			return refusal(400, "invalid_value", "The image data you provided does not represent a valid image. Please check your input and try again with one of the following image formats: "+
-				"['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
+		if kind, side, ok := picture.Look(data); !ok || poisoned || side > maxImagePixels || of != "data:image/"+kind {
+			return false
 		}
 	}
-	return nil
+	return true
 }

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -156,11 +157,12 @@ func (s *Step) text() string {
 }
 
 // callID is what names the call of a tool, the i-th of the n-th answer.
-func callID(n, i int) string {
+func (s *Step) callID(n, i int) string {
+	id := fmt.Sprintf("%s%04d", cmp.Or(s.Poison, "rehearsal"), n)
 	if i == 0 {
-		return fmt.Sprintf("rehearsal%04d", n)
+		return id
 	}
-	return fmt.Sprintf("rehearsal%04d_%d", n, i)
+	return fmt.Sprintf("%s_%d", id, i)
 }
 
 // resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
