@@ -39,6 +39,7 @@ type Waiting struct {
 	Message string // what happened, in one line
 	Wait    time.Duration
 	Until   time.Time
+	Resume  string // what it then costs to continue the session, in words; empty if that is no more than usual
 }
 
 // AtGate says that the gate does not let it start yet.

@@ -291,7 +291,7 @@ interrupted or abandoned (a retry has started another session). An ID may be the
 			Examples: `See why the service rejects a session of claude or codex:
   belay sessions check 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
 			Long: `Reads the CLI's own record of the session, and says for what the service or the CLI rejects it: a tool call without its result, an image that is too large, a torn
-line. The exit code is 1 if the session cannot go on.
+line. The exit code is 1 if the session cannot go on. ID may be the beginning or end of one that belay sessions lists, or last.
 
 Details: https://github.com/belay-run/belay/blob/main/docs/sessions.md`,
 			Flags: []Flag{{Name: "json", Help: "print JSON"}},
@@ -305,7 +305,7 @@ Details: https://github.com/belay-run/belay/blob/main/docs/sessions.md`,
   belay sessions repair 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66
   belay run --resume 3f9c1a52-8f0e-4b5a-9d43-5b1f0a77c2d1 -- claude -p "Go on"`,
 			Long: `Writes a copy of the CLI's own record, beside it and under a new id, without what the service rejects: a call gets a result, an image or a torn line is left out.
-Prints the new id. The session itself is not changed.`,
+Prints the new id. The session itself is not changed. ID may be the beginning or end of one that belay sessions lists, or last.`,
 			Flags: []Flag{{Name: "json", Help: "print JSON"}},
 			Args:  Args{What: "session", Example: "belay sessions repair 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
 		},
@@ -314,9 +314,9 @@ Prints the new id. The session itself is not changed.`,
 			Use:     "show [flags] ID",
 			Summary: "Show what was said and done in a session",
 			Examples: `Read what an agent did last:
-  belay sessions show -n 20 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
-			Long: `Reads the CLI's own record of a session of claude or codex: who said what, which tools were called with what, what they answered, and how many tokens that took.
-Secrets are left out, and of each part at most 2,000 bytes are shown.`,
+  belay sessions show -n 20 last`,
+			Long: `Reads the CLI's own record of a session of claude or codex: who said what, which tools were called with what, what they answered, and how many tokens and dollars that
+took. Secrets are left out, and of each part at most 2,000 bytes are shown. ID may be the beginning or end of one that belay sessions lists, or last.`,
 			Flags: []Flag{count("200"), {Name: "json", Help: "print JSON, one object per line"}},
 			Args:  Args{What: "session", Example: "belay sessions show 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
 		},

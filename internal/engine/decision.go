@@ -33,6 +33,8 @@ func (d *decision) why() string {
 		return "retried at once: the login has been renewed meanwhile"
 	case d.round:
 		return "sent back: the work did not pass its check"
+	case d.wait.price != "":
+		return "continues its session, which sends about " + d.wait.price
 	}
 	return ""
 }
@@ -176,6 +178,7 @@ type wait struct {
 	length  time.Duration // all of it
 	backoff time.Duration // our own part, which is slept in any case
 	hold    *gate.Refusal // what lasts longer; nil if nothing does
+	price   string        // what it costs to continue after it; empty if that is no more than usual
 }
 
 // newWait is the wait after an attempt: its back-off, or the hold that it has led to, if that lasts longer. Then there is one
@@ -186,13 +189,16 @@ func (d *decider) newWait(j *judgement, backoff time.Duration) wait {
 	if w.hold = d.keeper.Hold(j.verdict, now.Add(backoff)); w.hold != nil {
 		w.length = w.hold.Until.Sub(now)
 	}
+	if w.length > time.Minute { // else the service remembers it
+		w.price = d.kind.resumePrice(j, now.Add(w.length))
+	}
 	return w
 }
 
 // await sleeps until the next attempt, holding nothing. The error says that the wait was cut short.
 func (d *decider) await(n int, j *judgement, w wait) error {
 	p := d.pace
-	event := belaytype.Waiting{Attempt: n, Retry: n, Verdict: j.verdict, Message: j.message, Wait: w.length, Until: time.Now().Add(w.length)}
+	event := belaytype.Waiting{Attempt: n, Retry: n, Verdict: j.verdict, Message: j.message, Wait: w.length, Until: time.Now().Add(w.length), Resume: w.price}
 	if w.hold != nil {
 		event.Until = w.hold.Until
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine/admission"
@@ -34,6 +36,8 @@ type kind interface {
 	hindrance(*judgement) *retry.Error
 	// repeat prepares the attempt after one that failed.
 	repeat(*judgement)
+	// resumePrice is what it costs to continue after a failed attempt at a time, in words, if that is more than usual; else empty.
+	resumePrice(j *judgement, at time.Time) string
 	// sendBack prepares an attempt that tells an agent what its work lacks, and reports whether there can be one.
 	sendBack(j *judgement, what string) bool
 	// continues reports whether the next attempt goes on with what one before has done.

@@ -74,11 +74,13 @@ func (k *plain) launch(ad admission.Admission, listener agent.Listener) (launch,
 	return l, t
 }
 
-func (k *plain) learn(*judgement)                    {}
-func (k *plain) complete(*judgement)                 {}
-func (k *plain) restart(*judgement) bool             { return false }
-func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
-func (k *plain) repeat(*judgement)                   {}
+func (k *plain) learn(*judgement)                         {}
+func (k *plain) complete(*judgement)                      {}
+func (k *plain) restart(*judgement) bool                  { return false }
+func (k *plain) hindrance(*judgement) *retry.Error        { return nil }
+func (k *plain) repeat(*judgement)                        {}
+func (k *plain) resumePrice(*judgement, time.Time) string { return "" }
+
 func (k *plain) sendBack(*judgement, string) bool    { return false }
 func (k *plain) continues() bool                     { return false }
 func (k *plain) describe(*journal.Entry, *judgement) {}

@@ -81,37 +81,21 @@ func (r *rescue) handOver(format *history.Format, path, session, why string) boo
 // afford hands over instead of resuming a session if that costs more than it may.
 func (r *rescue) afford() {
 	k := r.turn
-	most := k.call.Settings.Resume.MaxCost
-	if most <= 0 || k.next.Session == "" {
+	most, session := k.call.Settings.Resume.MaxCost, k.next.Session
+	if most <= 0 {
 		return
 	}
-	format, path := r.record(k.next.Session)
-	if path == "" {
-		return
-	}
-	p, err := history.ResumePrice(format, path, k.call.Settings.Prices, time.Now())
-	if err == nil && p.USD != nil && *p.USD > most {
-		r.handOver(format, path, k.next.Session, fmt.Sprintf("to continue session %s would cost %s", k.next.Session, printable.Dollars(*p.USD)))
+	if p := r.price(session, time.Now()); p != nil && p.USD != nil && *p.USD > most {
+		format, path := r.record(session)
+		r.handOver(format, path, session, fmt.Sprintf("to continue session %s would cost %s", session, printable.Dollars(*p.USD)))
 	}
 }
 
-// priceInWords says what it costs to resume a session; empty if that is not known.
-func (r *rescue) priceInWords(session string) string {
-	k := r.turn
+// price is what it costs to resume a session at a time; nil if that is not known.
+func (r *rescue) price(session string, at time.Time) *history.Price {
 	format, path := r.record(session)
 	if path == "" {
-		return ""
+		return nil
 	}
-	p, err := history.ResumePrice(format, path, k.call.Settings.Prices, time.Now())
-	if err != nil || p.Tokens == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%d tokens", p.Tokens)
-	if p.USD != nil {
-		text += ", " + printable.Dollars(*p.USD)
-	}
-	if p.Cold {
-		return text + " (no longer in the service's cache)"
-	}
-	return text + " (from the service's cache)"
+	return history.ResumePrice(format, path, r.turn.call.Settings.Prices, at)
 }

@@ -242,6 +242,14 @@ func (k *turn) turnAfter(j *judgement) agent.Turn {
 	return after
 }
 
+// resumePrice: a session that the service has forgotten by then is paid for in full.
+func (k *turn) resumePrice(j *judgement, at time.Time) string {
+	if p := k.rescue.price(k.turnAfter(j).Session, at); p != nil && p.Cold {
+		return p.String()
+	}
+	return ""
+}
+
 // sendBack: the session that has done the work is told what it lacks.
 func (k *turn) sendBack(j *judgement, what string) bool {
 	after := k.turnAfter(j)
@@ -318,7 +326,9 @@ func (k *turn) preview(p *belaytype.Preview) error {
 	if err != nil {
 		return err
 	}
-	p.Resume = k.rescue.priceInWords(next.Session)
+	if price := k.rescue.price(next.Session, time.Now()); price != nil {
+		p.Resume = price.String()
+	}
 	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, next.Session, k.info.Unknown
 	return nil
 }

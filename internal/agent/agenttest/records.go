@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"image"
 	"image/png"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,58 +86,4 @@ func Records(t *testing.T, format *history.Format, name, session string, whole [
 			}
 		})
 	}
-}
-
-// RandomDamages damages a record that was whole in many ways and holds that it is mended or refused, and never changed. It returns how many of how many were
-// mended in which nothing but the last turn, from that line on, was touched.
-func RandomDamages(t *testing.T, format *history.Format, name, session string, whole []string, last, rounds int) (mended, of int) {
-	random := rand.New(rand.NewPCG(43, 1))
-	home := t.TempDir()
-	for range rounds {
-		lines, first := damage(random, slices.Clone(whole))
-		path := write(t, home, name, lines)
-		before, err := os.ReadFile(path)
-		must.OK(t, err)
-		r, err := history.Examine(format, path, session, "")
-		must.OK(t, err)
-		id, err := r.Mend()
-		if after, _ := os.ReadFile(path); !bytes.Equal(after, before) {
-			t.Fatal("the record has changed")
-		}
-		if first >= last {
-			of++
-			if err == nil {
-				mended++
-			}
-		}
-		if err == nil {
-			must.OK(t, os.Remove(format.Find(home, id)))
-		} else if r.Hopeless() == "" {
-			t.Fatalf("%v of\n%s", err, before)
-		}
-	}
-	return mended, of
-}
-
-// damage cuts a record, flips bytes in it, or doubles, swaps or removes lines. first is the first line that it touches.
-func damage(random *rand.Rand, lines []string) (damaged []string, first int) {
-	i := random.IntN(len(lines))
-	switch random.IntN(5) {
-	case 0:
-		return append(lines[:i:i], lines[i][:random.IntN(len(lines[i]))]), i
-	case 1:
-		line := []byte(lines[i])
-		for range 1 + random.IntN(3) {
-			line[random.IntN(len(line))] ^= byte(1 << random.IntN(8))
-		}
-		lines[i] = string(line)
-		return lines, i
-	case 2:
-		return slices.Insert(lines, i, lines[i]), i
-	case 3:
-		j := random.IntN(len(lines))
-		lines[i], lines[j] = lines[j], lines[i]
-		return lines, min(i, j)
-	}
-	return slices.Delete(lines, i, i+1), i
 }

@@ -1,10 +1,9 @@
 package codex
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // records says how codex keeps its sessions: a line for each item of the history, below one that says whose it is.
-var records = history.Format{Find: findRecord, Read: readRecord, Cut: cutRecord, Result: resultRecord, Head: headRecord, Heals: heals}
+var records = history.Format{Find: findRecord, Read: readRecord, Body: "payload", Text: "input_text", Result: resultRecord, Head: headRecord, Kept: 24 * time.Hour, Heals: heals}
 
 func findRecord(home, session string) string {
 	if !agent.IsUUID(session) {
@@ -38,10 +37,12 @@ type recordLine struct {
 	Type      string    `json:"type"`
 	Payload   struct {
 		Type    string          `json:"type"`
+		ID      string          `json:"id"`
 		Role    string          `json:"role"`
 		Model   string          `json:"model"`
 		Version string          `json:"cli_version"`
-		Call    *string         `json:"call_id"`
+		Dir     string          `json:"cwd"`
+		Call    string          `json:"call_id"`
 		Name    string          `json:"name"`
 		Args    json.RawMessage `json:"arguments"`
 		Input   json.RawMessage `json:"input"`
@@ -54,15 +55,14 @@ type recordLine struct {
 	} `json:"payload"`
 }
 
-// recordPart is a part of a message, or of what a tool has said.
-type recordPart struct {
-	Type string          `json:"type"`
-	Text json.RawMessage `json:"text"`
-	URL  string          `json:"image_url"`
-}
-
 // otherItems are the items that say nothing that is looked at here.
 var otherItems = []string{"web_search_call", "image_generation_call", "compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "additional_tools", "other"}
+
+// calls are the items that call tools, and results those that answer them. When codex resumes a thread, it leaves out what it does not know.
+var (
+	calls   = []string{"function_call", "custom_tool_call", "local_shell_call", "mcp_tool_call", "tool_search_call"}
+	results = []string{"function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output", "tool_search_output"}
+)
 
 func readRecord(text []byte) (l history.Line, ok bool) {
 	var line recordLine
@@ -73,11 +73,11 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 	l = history.Line{At: line.Timestamp, Version: p.Version, Begins: line.Type == "session_meta", Restarts: line.Type == "compacted"}
 	switch line.Type {
 	case "turn_context":
-		l.Model = p.Model
+		l.Model, l.Dir = p.Model, p.Dir
 	case "token_usage_record":
 		if p.Usage != nil {
-			used := p.Usage.call("").Used
-			l.Usage = &used
+			used := p.Usage.call("").Price
+			l.Used = &used
 		}
 	case "event_msg":
 		if p.Type == "task_complete" && p.Error != nil {
@@ -86,6 +86,7 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 			}
 		}
 	case "response_item":
+		l.ID = p.ID
 		l.Role, l.Parts = readItem(&line)
 	}
 	return l, true
@@ -93,82 +94,35 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 
 func readItem(line *recordLine) (role string, parts []history.Part) {
 	p := &line.Payload
-	call := ""
-	if p.Call != nil {
-		call = *p.Call
-	}
 	switch {
 	case p.Type == "message":
-		return p.Role, readParts(p.Content, p.Role, nil)
+		return p.Role, inList(p.Content, false)
 	case p.Type == "reasoning":
 		return "assistant", []history.Part{{Kind: history.Thinking}}
-	case strings.HasSuffix(p.Type, "_call_output") && call != "":
-		parts = []history.Part{{Kind: history.Result, ID: call, Text: p.Output}}
-		return "tool", readParts(p.Output, "tool", parts)
-	case strings.HasSuffix(p.Type, "_call") && call != "":
+	case slices.Contains(results, p.Type) && p.Call != "":
+		return "tool", append([]history.Part{{Kind: history.Result, ID: p.Call, Text: p.Output}}, inList(p.Output, true)...)
+	case slices.Contains(calls, p.Type) && p.Call != "":
 		input := p.Args
 		if input == nil {
 			input = p.Input
 		}
-		return "assistant", []history.Part{{Kind: history.Call, ID: call, Name: p.Name, Text: input}}
+		return "assistant", []history.Part{{Kind: history.Call, ID: p.Call, Name: p.Name, Text: input}}
 	case slices.Contains(otherItems, p.Type):
 		return "assistant", []history.Part{{Kind: history.Other}}
 	}
 	return "assistant", []history.Part{{Kind: history.Unknown}}
 }
 
-func readParts(list json.RawMessage, role string, parts []history.Part) []history.Part {
+// inList are the parts of a list; a text says nothing more.
+func inList(list json.RawMessage, inside bool) []history.Part {
 	if len(list) == 0 || list[0] != '[' {
-		return parts
+		return nil
 	}
-	var all []recordPart
-	agent.Lenient(json.Unmarshal(list, &all))
-	for _, one := range all {
-		switch one.Type {
-		case "input_image":
-			p := history.Part{Kind: history.Image, Inside: role == "tool"}
-			if of, data, ok := strings.Cut(one.URL, ";base64,"); ok {
-				p.Flaw = history.ImageFlaw(strings.TrimPrefix(of, "data:"), data)
-			}
-			parts = append(parts, p)
-		case "input_text", "output_text":
-			parts = append(parts, history.Part{Kind: history.Text, Text: one.Text, Inside: role == "tool"})
-		default:
-			parts = append(parts, history.Part{Kind: history.Other, Inside: role == "tool"})
-		}
-	}
-	return parts
-}
-
-// imageNote takes the place of an image.
-const imageNote = "[An image was here. The service refused it, and it was left out when the session was repaired.]"
-
-// cutRecord leaves parts out, in the order of readItem.
-func cutRecord(text []byte, parts map[int]bool) []byte {
-	return history.Rewrite(text, func(line map[string]json.RawMessage) {
-		line["payload"] = history.Rewrite(line["payload"], func(item map[string]json.RawMessage) {
-			name, n := "content", 0
-			if item["output"] != nil {
-				name, n = "output", 1
-			}
-			var all, kept []json.RawMessage
-			json.Unmarshal(item[name], &all)
-			for _, raw := range all {
-				switch {
-				case !parts[n]:
-					kept = append(kept, raw)
-				case bytes.Contains(raw, []byte(`"input_image"`)):
-					kept = append(kept, history.JSON(map[string]string{"type": "input_text", "text": imageNote}))
-				}
-				n++
-			}
-			item[name] = history.JSON(kept)
-		})
-	})
+	return history.Parts(list, inside)
 }
 
 // resultRecord gives a call the result that codex itself gives one which has none.
-func resultRecord(text []byte, call, _, _ string) []byte {
+func resultRecord(text []byte, call, _ string) []byte {
 	return history.Rewrite(text, func(line map[string]json.RawMessage) {
 		var of recordLine
 		agent.Lenient(json.Unmarshal(text, &of))
@@ -180,11 +134,9 @@ func resultRecord(text []byte, call, _, _ string) []byte {
 	})
 }
 
-// headRecord is the least that a record begins with, by the time of another line.
-func headRecord(session string, text []byte) []byte {
-	var of recordLine
-	agent.Lenient(json.Unmarshal(text, &of))
-	at := of.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z")
-	return history.JSON(map[string]any{"timestamp": at, "type": "session_meta", "payload": map[string]any{"id": session, "session_id": session, "timestamp": at, "cwd": "/",
-		"originator": "codex_exec", "cli_version": "0.0.0", "source": "exec"}})
+// headRecord is the least that a record begins with.
+func headRecord(session, dir string, at time.Time) []byte {
+	begun := at.UTC().Format("2006-01-02T15:04:05.000Z")
+	return history.JSON(map[string]any{"timestamp": begun, "type": "session_meta", "payload": map[string]any{"id": session, "session_id": session, "timestamp": begun,
+		"cwd": cmp.Or(dir, "/"), "originator": "codex_exec", "cli_version": "0.0.0", "source": "exec"}})
 }

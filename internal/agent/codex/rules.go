@@ -64,7 +64,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "no-session", Class: verdict.SessionNotFound, Match: `no rollout found for (thread|conversation) id|^no thread with id|^(error: )?session not found`},
 	{Name: "active-writer", Class: verdict.SessionBusy, Match: `already has an active writer`},
 
-	{Name: "history", Class: verdict.SessionBroken, Match: `no tool (output found for (function|custom tool|local shell) call|call found for (function|custom tool|local shell) call output)|^duplicate item found with id|^item '.*' of type '.*' was provided without its required|^the encrypted content .* could not be verified|^the image data you provided does not represent a valid image|^invalid value: '.*supported values are:.*'(message|function_call|reasoning)'`},
+	{Name: "history", Class: verdict.SessionBroken, Match: `no tool (output found for (function|custom tool|local shell) call|call found for (function|custom tool|local shell) call output)|^duplicate item found with id|^item '.*' of type '.*' was provided without its required|^the encrypted content .* could not be verified|^the image data you provided does not represent a valid image|^invalid image in your last message|^invalid value: '.*supported values are:.*'(message|function_call|reasoning)'`},
 	{Name: "record", Class: verdict.SessionBroken, Match: `thread/resume failed: .*(failed to read session metadata|failed to parse)`},
 
 	// What is wrong before anything is sent.
@@ -77,7 +77,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "worktree", Class: verdict.InvalidRequest, Match: "^error: (`?--worktree`? |git command failed)"},
 	{Name: "mcp-timeout", Class: verdict.Timeout, Match: `required mcp servers failed to initialize: .*timed out`},
 	{Name: "mcp", Class: verdict.InvalidRequest, Match: `required mcp servers failed to initialize`},
-	{Name: "image", Class: verdict.InvalidRequest, Match: `^image poisoning|does not represent a valid image|^invalid image in your`},
+	{Name: "image", Class: verdict.InvalidRequest, Match: `^image poisoning|does not represent a valid image`},
 	{Name: "model", Class: verdict.NotFound, Match: "\\bmodel [`'\"]?[^ ]+[`'\"]? (does not exist|was not found|not found|is not available)|^model not found"},
 
 	// How it ended.

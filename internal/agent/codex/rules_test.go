@@ -177,6 +177,7 @@ func TestRules(t *testing.T) {
 		},
 		"history": {
 			"No tool output found for function call call_1.",
+			"Invalid image in your last message. Please remove it and try again.",
 			"No tool call found for function call output with call_id call_1.",
 			"Duplicate item found with id fc_1. Remove duplicate items from your input and try again.",
 			"Item 'rs_1' of type 'reasoning' was provided without its required following item.",
@@ -207,7 +208,6 @@ func TestRules(t *testing.T) {
 		"mcp":         {"thread/start: thread/start failed: error creating thread: Fatal error: Failed to initialize session: required MCP servers failed to initialize: lab: No such file or directory (os error 2) (code -32603)"},
 		"image": {
 			"Image poisoning",
-			"Invalid image in your last message. Please remove it and try again.",
 		},
 		"model": {
 			"The model `fake-model` does not exist or you do not have access to it.",

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,12 +14,14 @@ const (
 	Torn        Flaw = "torn_line"
 	Headless    Flaw = "no_head"
 	Broken      Flaw = "broken_chain"
+	Doubled     Flaw = "line_twice"
 	Unanswered  Flaw = "call_without_result"
 	Unasked     Flaw = "result_without_call"
 	CalledTwice Flaw = "call_twice"
 	ToldTwice   Flaw = "result_twice"
 	Misplaced   Flaw = "result_before_call"
 	Nameless    Flaw = "invalid_call_id"
+	Named       Flaw = "call_refused"
 	Empty       Flaw = "empty_text"
 	Untyped     Flaw = "unknown_part"
 	LargeImage  Flaw = "image_too_large"
@@ -34,12 +37,14 @@ var words = map[Flaw][2]string{
 	Torn:        {"a line that cannot be read", "left out"},
 	Headless:    {"the first line is missing", "made anew"},
 	Broken:      {"a message whose predecessor is missing", "joined to the one before it"},
+	Doubled:     {"a line that is there twice", "left out once"},
 	Unanswered:  {"a tool call without a result", "given a result that says so"},
 	Unasked:     {"a tool result without its call", "left out"},
 	CalledTwice: {"a tool call that is there twice", "left out once"},
 	ToldTwice:   {"a tool result that is there twice", "left out once"},
 	Misplaced:   {"a tool result before its call", "moved behind it"},
 	Nameless:    {"a tool call with an invalid id", "left out"},
+	Named:       {"a tool call that the service refuses", "left out, with its result"},
 	Empty:       {"an empty text", "left out"},
 	Untyped:     {"a part of a kind that services do not know", "left out"},
 	LargeImage:  {"an image that is too large", "replaced by a note"},
@@ -49,6 +54,9 @@ var words = map[Flaw][2]string{
 	TooLong:     {"more than the model can take", ""},
 	NoRequest:   {"nothing that the user has said", ""},
 }
+
+// isNoted says that a note stays in the place of what has the flaw.
+func (f Flaw) isNoted() bool { return f == LargeImage || f == WrongImage || f == BadImage }
 
 func (f Flaw) String() string { return words[f][0] }
 
@@ -81,28 +89,24 @@ func (f *Finding) String() string {
 }
 
 // blamed are the kinds of parts that a refusal is about, of which a record does not show why: a signature is for the service to check, and how many images are too many for their size.
-func blamed(refused string) (kind Kind, flaw Flaw, ok bool) {
-	refused = strings.ToLower(refused)
-	for _, b := range []struct {
-		word string
-		kind Kind
-		flaw Flaw
-	}{{"expected tags", Unknown, Untyped}, {"supported values", Unknown, Untyped}, {"thinking", Thinking, Unsigned}, {"signature", Thinking, Unsigned},
-		{"encrypted content", Thinking, Unsigned}, {"'reasoning'", Thinking, Unsigned}, {"image", Image, LargeImage}} {
-		if strings.Contains(refused, b.word) {
-			return b.kind, b.flaw, true
-		}
+func blamed(refused string) (kind Kind, flaw Flaw) {
+	switch {
+	case says(refused, "expected tags", "supported values"):
+		return Unknown, Untyped
+	case says(refused, "thinking", "signature", "encrypted content", "'reasoning'"):
+		return Thinking, Unsigned
+	case says(refused, "image"):
+		return Image, LargeImage
 	}
-	return 0, "", false
+	return "", ""
 }
 
 // isTooLong reports whether a refusal is about the length of it all.
 func isTooLong(refused string) bool {
+	return says(refused, "too long", "context window", "context length", "context limit", "maximum context")
+}
+
+func says(refused string, words ...string) bool {
 	refused = strings.ToLower(refused)
-	for _, word := range []string{"too long", "context window", "context length", "context limit", "maximum context"} {
-		if strings.Contains(refused, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(refused, word) })
 }

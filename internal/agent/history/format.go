@@ -11,8 +11,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
-	"github.com/belay-run/belay/verdict"
 )
 
 // Format says how a CLI keeps the record of a session.
@@ -21,16 +21,16 @@ type Format struct {
 	Find func(home, session string) string
 	// Read says what a line adds to the history. ok is false if the CLI could not read it. What it returns is valid until the line is.
 	Read func(line []byte) (l Line, ok bool)
-	// Cut is a line without some of its parts, by their numbers; nil if nothing of it is left. An image is replaced by a text.
-	Cut func(line []byte, parts map[int]bool) []byte
-	// Result is a line that gives a call in that line a result, with an id of its own and the one before it in the chain.
-	Result func(line []byte, call, id, parent string) []byte
-	// Link is a line with another one before it in the chain; nil if lines follow each other in the record.
-	Link func(line []byte, parent string) []byte
-	// Head is the line that a record must begin with, made of one of its other lines; nil if it needs none.
-	Head func(session string, line []byte) []byte
-	// CacheApart says that the tokens of a cache are not counted as input.
-	CacheApart bool
+	// Body is the field of a line that has its parts, and Text the type of a part that is a text.
+	Body, Text string
+	// Parent is the field of a line with the id of the one before it in the chain; empty if lines follow each other in the record.
+	Parent string
+	// Result is a line, with that id, that gives a call in another line a result.
+	Result func(line []byte, call, id string) []byte
+	// Head is the line that a record must begin with, of a session that began in a directory at a time; nil if it needs none.
+	Head func(session, dir string, at time.Time) []byte
+	// Kept is how long the service remembers what it was sent, unless it is asked to keep it for an hour.
+	Kept time.Duration
 	// Heals says which flaws a version of the CLI mends by itself each time that it resumes a session.
 	Heals func(version string, f Flaw) bool
 }
@@ -44,27 +44,27 @@ type Line struct {
 	// Role is who said it: "user", "assistant"; empty for what is not sent.
 	Role  string
 	Parts []Part
-	// Version is the CLI's own, Model the one that answered, and At when that was.
-	Version, Model string
-	At             time.Time
-	// Usage is what the request used that was answered with this line; nil if it does not say.
-	Usage *verdict.Usage
+	// Version is the CLI's own, Model the one that answered, Dir where it works, and At when that was.
+	Version, Model, Dir string
+	At                  time.Time
+	// Used is what the request used that was answered with this line; nil if it does not say.
+	Used *price.Call
 	// Refused is the service's word on why it refused the history.
 	Refused string
 }
 
 // Kind is the kind of a part.
-type Kind int
+type Kind string
 
 // The kinds of parts.
 const (
-	Text Kind = iota
-	Thinking
-	Call
-	Result
-	Image
-	Other   // of another kind that services take
-	Unknown // of a kind that is not known here
+	Text     Kind = "text"
+	Thinking Kind = "thinking"
+	Call     Kind = "call"
+	Result   Kind = "result"
+	Image    Kind = "image"
+	Other    Kind = "other"   // of another kind that services take
+	Unknown  Kind = "unknown" // of a kind that is not known here
 )
 
 // Part is a piece of what was said.
@@ -84,6 +84,7 @@ type Part struct {
 const (
 	maxLine   = 64 << 20 // more than a request may have
 	maxRecord = 1 << 30
+	maxLines  = 1 << 20
 )
 
 // ErrTooLarge is the error of a record that is not read for its size.
@@ -106,6 +107,9 @@ func each(path string, line func(n int, text []byte) error) (size int64, err err
 	lines := bufio.NewScanner(io.LimitReader(f, size))
 	lines.Buffer(make([]byte, 0, 256<<10), maxLine)
 	for n := 0; lines.Scan(); n++ {
+		if n == maxLines {
+			return size, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+		}
 		if err := line(n, lines.Bytes()); err != nil {
 			return size, err
 		}

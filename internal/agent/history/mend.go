@@ -5,15 +5,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"hash/maphash"
 	"path/filepath"
 	"strings"
 
 	"github.com/belay-run/belay/internal/atomicfile"
 )
 
-// ErrHopeless is the error of a record that cannot be mended.
-var ErrHopeless = errors.New("cannot be repaired")
+var (
+	// ErrHopeless is the error of a record that cannot be mended.
+	ErrHopeless = errors.New("cannot be repaired")
+	// ErrChanged is the error of a record that was written anew while it was read.
+	ErrChanged = errors.New("has changed while it was read")
+)
 
 // Mend writes a copy of the record without its flaws, under a new id, beside it. The copy has been examined in its turn.
 func (r *Report) Mend() (session string, err error) {
@@ -21,22 +25,21 @@ func (r *Report) Mend() (session string, err error) {
 		return "", fmt.Errorf("%w: it has %s", ErrHopeless, f)
 	}
 	session = newID(r.Session)
-	path := filepath.Join(filepath.Dir(r.Path), strings.ReplaceAll(filepath.Base(r.Path), r.Session, session))
+	name := filepath.Base(r.Path)
+	path := filepath.Join(filepath.Dir(r.Path), strings.ReplaceAll(name, r.Session, session))
+	if path == r.Path {
+		return "", fmt.Errorf("%w: %s is not the name of its record", ErrHopeless, name)
+	}
 	f, err := atomicfile.Create(path, ".belay-session-*.tmp")
 	if err != nil {
 		return "", err
 	}
 	buffered := bufio.NewWriterSize(f, 256<<10)
-	if err = r.write(buffered, session); err == nil {
-		err = buffered.Flush()
-	}
-	if err == nil {
-		err = f.Chmod(0o600)
-	}
-	var after *Report
-	if err == nil {
-		if after, err = Examine(r.format, f.Name(), session, ""); err == nil && after.Hopeless()+after.remaining() != "" {
-			err = fmt.Errorf("%w: it still has %s", ErrHopeless, after.Hopeless()+after.remaining())
+	m := mender{r, newReport(r.format, path, session), buffered, map[string]held{}, r.format.Head == nil || r.lines[0].Begins}
+	_, err = each(r.Path, m.mend)
+	if err = errors.Join(err, buffered.Flush()); err == nil {
+		if m.copy.close(); len(m.copy.Found) > 0 {
+			err = fmt.Errorf("%w: it still has %s", ErrHopeless, m.copy.Found[0].What)
 		}
 	}
 	if err != nil {
@@ -45,75 +48,72 @@ func (r *Report) Mend() (session string, err error) {
 	return session, f.Commit()
 }
 
-// remaining is a flaw of a copy that was to have none.
-func (r *Report) remaining() Flaw {
-	for _, f := range r.Found {
-		if f.Flaw.Mend() != "" {
-			return f.Flaw
-		}
-	}
-	return ""
+// mender writes a copy, line by line, and examines it on the way.
+type mender struct {
+	*Report
+	copy   *Report
+	to     *bufio.Writer
+	early  map[string]held // results that come before their calls
+	headed bool
 }
 
-// write writes the record without its flaws.
-func (r *Report) write(w io.Writer, session string) error {
-	old, id := []byte(r.Session), []byte(session)
-	put := func(line []byte) error {
-		_, err := w.Write(append(bytes.ReplaceAll(line, old, id), '\n'))
-		return err
-	}
-	headed := r.format.Head == nil || !r.has(Headless)
-	held := map[string][]byte{} // results that came before their calls
-	_, err := each(r.Path, func(n int, text []byte) error {
-		c := r.cuts[n]
-		if n >= r.lines || c != nil && c.drop {
-			return nil
-		}
-		if !headed {
-			headed = true
-			if err := put(r.format.Head(r.Session, text)); err != nil {
-				return err
-			}
-		}
-		var calls []string
-		if len(held) > 0 {
-			calls = r.callsOf(text)
-		}
-		if c == nil {
-			c = &cut{}
-		}
-		original := text
-		if c.joined {
-			text = r.format.Link(text, c.parent)
-		}
-		if len(c.parts) > 0 {
-			text = r.format.Cut(text, c.parts)
-		}
-		if c.behind != "" {
-			held[c.behind] = bytes.Clone(text)
-			return nil
-		}
-		err := put(text)
-		for _, add := range c.results {
-			err = errors.Join(err, put(r.format.Result(original, add.call, add.id, add.parent)))
-		}
-		for _, call := range calls {
-			if result, ok := held[call]; ok {
-				err = errors.Join(err, put(result))
-				delete(held, call)
-			}
-		}
-		return err
-	})
-	return err
+// held is a line that is written later.
+type held struct {
+	line line
+	text []byte
 }
 
-func (r *Report) callsOf(line []byte) (ids []string) {
-	l, _ := r.format.Read(line)
+// mend writes what becomes of a line. Those that were not there before are of what goes on meanwhile.
+func (m *mender) mend(n int, text []byte) error {
+	c := m.cuts[n]
+	switch {
+	case n >= len(m.lines) || c != nil && c.drop:
+		return nil
+	case maphash.Bytes(seed, text) != m.lines[n].sum:
+		return fmt.Errorf("%s %w", m.Path, ErrChanged)
+	}
+	if !m.headed {
+		m.headed = true
+		m.write(m.format.Head(m.Session, m.dir, m.lines[n].At))
+	}
+	l := m.lines[n]
+	if c == nil {
+		c = &cut{}
+	}
+	original := text
+	if c.joined {
+		text = m.format.link(text, c.parent)
+	}
+	if len(c.parts) > 0 {
+		text = m.format.cut(text, c.parts)
+	}
+	if c.joined || len(c.parts) > 0 {
+		l = m.read(text)
+	}
+	if c.behind != "" {
+		m.early[c.behind] = held{l, bytes.Clone(text)}
+		return nil
+	}
+	m.put(l, text)
+	parent := l.ID
+	for i, call := range c.calls {
+		m.write(m.format.link(m.format.Result(original, call, c.ids[i]), parent))
+		parent = c.ids[i]
+	}
 	for _, p := range l.Parts {
-		if p.Kind == Call {
-			ids = append(ids, p.ID)
+		if h, ok := m.early[p.ID]; ok && p.Kind == Call {
+			m.put(h.line, h.text)
 		}
 	}
-	return ids
+	return nil
+}
+
+// write writes a line that is new.
+func (m *mender) write(text []byte) { m.put(m.read(text), text) }
+
+// put writes a line. What it says of its session is said of the copy; that the disk is full shows at the end.
+func (m *mender) put(l line, text []byte) {
+	m.copy.take(l)
+	m.to.Write(bytes.ReplaceAll(text, []byte(m.Session), []byte(m.copy.Session)))
+	m.to.WriteByte('\n')
 }

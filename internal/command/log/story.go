@@ -144,9 +144,9 @@ func tell(q *question.Question, inv record.Invocation, attempts []record.Attempt
 		}
 		more("", usedText(a.Usage), cost)
 		more("of that, ", table.Span(a.InnerMS), " waiting for its own retries")
+		more("→ ", table.OneLine(a.Why, 1000), "")
 		switch after := a.WaitMS - a.InnerMS; {
-		case a.Why != "":
-			more("→ ", table.OneLine(a.Why, 1000), "")
+		case a.Why != "" && (a.Status != string(journal.Retry) || after+a.PlannedMS == 0):
 		case after > 0:
 			more("→ retried after ", table.Span(after), "")
 		case a.PlannedMS > 0:

@@ -229,7 +229,11 @@ func (v *view) wait(e belaytype.Waiting) {
 	if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded { // what it said says no more
 		what = message.Failed(v.name, e.Verdict.Class, "")
 	}
-	v.line(message.Retrying(what, e.Retry, e.Of, e.Wait, asked))
+	text := message.Retrying(what, e.Retry, e.Of, e.Wait, asked)
+	if e.Resume != "" {
+		text = message.Sentences(text, "to continue then sends about "+e.Resume)
+	}
+	v.line(text)
 	if e.Wait >= 2*time.Second {
 		v.begin(v.screen.Countdown(message.Retry(e.Retry, e.Of), e.Until))
 	}

@@ -10,9 +10,11 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/history"
 	"github.com/belay-run/belay/internal/belayd/request"
+	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -24,88 +26,82 @@ type session struct {
 }
 
 // find finds the session that an argument names.
-func find(r *request.Request) (s session, err error) {
+func find(ctx context.Context, r *request.Request) (s session, err error) {
 	if len(r.Rest) == 0 {
 		return s, &request.UsageError{Err: message.Error("no session given, as in " + r.Command.Args.Example)}
 	}
-	s.id = strings.ToLower(r.Rest[0])
+	if s.id = strings.ToLower(r.Rest[0]); !agent.IsUUID(s.id) {
+		if s.id, err = onRecord(ctx, r, s.id); err != nil {
+			return s, err
+		}
+	}
 	if s.cli, s.path = profile.FindRecord(s.id, os.Environ()); s.cli == nil {
-		return s, &request.UsageError{Err: message.Error(fmt.Sprintf("no record of a session %s was found; see: belay sessions", printable.Line(r.Rest[0])))}
+		return s, &request.UsageError{Err: message.Error(fmt.Sprintf("no record of a session %s was found; see: belay sessions", printable.Line(s.id)))}
 	}
 	return s, nil
 }
 
-func examine(r *request.Request) (s session, report *history.Report, err error) {
-	if s, err = find(r); err != nil {
-		return s, nil, err
+// onRecord is the session of which a part of its id was given, or the one that was used last.
+func onRecord(ctx context.Context, r *request.Request, part string) (id string, err error) {
+	q := question.New(r)
+	defer q.Close()
+	if err := q.Ask(ctx); err != nil {
+		return "", err
 	}
-	report, err = history.Examine(s.cli.Records, s.path, s.id, "")
-	return s, report, err
+	f := record.Filter{Session: part, Limit: 2}
+	if part == "last" {
+		f = record.Filter{Limit: 1}
+	}
+	list, err := q.DB.Sessions.List(ctx, f, "")
+	switch {
+	case err != nil || len(list) == 0:
+		return part, err
+	case len(list) > 1:
+		return "", &request.UsageError{Err: message.Error(fmt.Sprintf("several sessions begin or end with %s; see: belay sessions %[1]s", printable.Line(part)))}
+	}
+	return list[0].ID, nil
 }
 
 // checked is what belay sessions check and repair print as JSON.
 type checked struct {
-	Profile  string            `json:"profile"`
-	Session  string            `json:"session"`
-	Bytes    int64             `json:"bytes"`
-	Version  string            `json:"version,omitempty"`
-	Broken   bool              `json:"broken"`
-	Refused  string            `json:"refused,omitempty"`
-	Found    []history.Finding `json:"found"`
-	Repaired string            `json:"repaired,omitempty"`
+	Profile string `json:"profile"`
+	*history.Report
+	Broken   bool   `json:"broken"`
+	Repaired string `json:"repaired,omitempty"`
 }
 
-func newChecked(s session, r *history.Report) checked {
-	return checked{Profile: s.cli.Name, Session: s.id, Bytes: r.Bytes, Version: r.Version, Broken: r.IsBroken(), Refused: refused(r), Found: append([]history.Finding{}, r.Found...)}
-}
-
-// refused is the service's last word, as far as it is for people.
-func refused(r *history.Report) string {
-	return redact.Text(printable.Line(printable.Prefix(r.Refused, 500)))
+func examine(ctx context.Context, r *request.Request) (s session, c checked, err error) {
+	if s, err = find(ctx, r); err != nil {
+		return s, c, err
+	}
+	c.Profile = s.cli.Name
+	if c.Report, err = history.Examine(s.cli.Records, s.path, s.id, ""); err != nil {
+		return s, c, err
+	}
+	c.Broken = c.IsBroken()
+	c.Refused = redact.Text(printable.Line(printable.Prefix(c.Refused, 500))) // as far as it is for people
+	return s, c, nil
 }
 
 // Check is belay sessions check.
-func Check(_ context.Context, r *request.Request) (int, error) {
-	s, report, err := examine(r)
+func Check(ctx context.Context, r *request.Request) (code int, err error) {
+	s, c, err := examine(ctx, r)
 	if err != nil {
 		return 1, err
 	}
-	code := 0
-	if report.IsBroken() {
+	if c.Broken {
 		code = 1
 	}
 	if r.On("json") {
-		return code, term.JSON(r.Out, newChecked(s, report))
+		return code, term.JSON(r.Out, c)
 	}
-	if err := list(r, s, report); err != nil {
-		return 1, err
-	}
-	switch {
-	case code == 0:
-		return 0, term.Line(r.Out, "nothing stops it from going on: "+message.ResumeCommand(s.id, s.cli.ContinueHint()))
-	case report.Hopeless() != "" || len(report.Found) == 0:
-		return 1, term.Line(r.Out, "it cannot be repaired. "+handOver(s))
-	}
-	return 1, term.Line(r.Out, "to repair a copy: belay sessions repair "+s.id)
-}
-
-// handOver says how to go on in another session.
-func handOver(s session) string {
-	return "A new session that is told what was done: belay run --hand-over --resume " + s.id + " -- " + s.cli.ContinueHint()
-}
-
-// list says what was found.
-func list(r *request.Request, s session, report *history.Report) error {
-	errs := []error{term.Printf(r.Out, "session %s of %s (%s)\n", s.id, s.cli.Name, printable.Size(report.Bytes))}
-	if report.Refused != "" {
-		errs = append(errs, term.Printf(r.Out, "  the service refused it: %s\n", refused(report)))
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s of %s (%s)\n", s.id, s.cli.Name, printable.Size(c.Bytes))
+	if c.Refused != "" {
+		fmt.Fprintf(&b, "  the service refused it: %s\n", c.Refused)
 	}
 	const most = 20
-	for i, f := range report.Found {
-		if i == most {
-			errs = append(errs, term.Printf(r.Out, "  and %d more\n", len(report.Found)-most))
-			break
-		}
+	for _, f := range c.Found[:min(most, len(c.Found))] {
 		note := ""
 		switch {
 		case f.Healed:
@@ -113,56 +109,67 @@ func list(r *request.Request, s session, report *history.Report) error {
 		case f.Mend != "":
 			note = " (in a repaired copy: " + f.Mend + ")"
 		}
-		errs = append(errs, term.Printf(r.Out, "  %s%s\n", f.String(), note))
+		fmt.Fprintf(&b, "  %s%s\n", f.String(), note)
 	}
-	return errors.Join(errs...)
+	if more := len(c.Found) - most; more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	switch {
+	case !c.Broken:
+		b.WriteString("nothing stops it from going on: " + message.ResumeCommand(s.id, s.cli.ContinueHint()))
+	case c.Hopeless() != "" || len(c.Found) == 0:
+		b.WriteString("it cannot be repaired. " + handOver(s))
+	default:
+		b.WriteString("to repair a copy: belay sessions repair " + s.id)
+	}
+	return code, term.Line(r.Out, b.String())
+}
+
+// handOver says how to go on in another session.
+func handOver(s session) string {
+	return "A new session that is told what was done: belay run --hand-over --resume " + s.id + " -- " + s.cli.ContinueHint()
 }
 
 // Repair is belay sessions repair.
-func Repair(_ context.Context, r *request.Request) (int, error) {
-	s, report, err := examine(r)
-	if err != nil {
-		return 1, err
-	}
+func Repair(ctx context.Context, r *request.Request) (int, error) {
+	s, c, err := examine(ctx, r)
 	switch {
-	case !report.IsBroken():
+	case err != nil:
+		return 1, err
+	case !c.Broken:
 		r.Say(message.Sentences("nothing stops session "+s.id+" from going on", message.Continue(s.id, s.cli.ContinueHint())))
 		return 1, nil
-	case len(report.Found) == 0:
+	case len(c.Found) == 0:
 		r.Say("the service refused session " + s.id + ", and its record does not show why. " + handOver(s))
 		return 1, nil
 	}
-	mended, err := report.Mend()
-	if errors.Is(err, history.ErrHopeless) {
+	c.Repaired, err = c.Mend()
+	switch {
+	case errors.Is(err, history.ErrHopeless):
 		r.Say(fmt.Sprintf("session %s %v. %s", s.id, err, handOver(s)))
 		return 1, nil
-	}
-	if err != nil {
+	case err != nil:
 		return 1, err
-	}
-	if r.On("json") {
-		c := newChecked(s, report)
-		c.Repaired = mended
+	case r.On("json"):
 		return 0, term.JSON(r.Out, c)
 	}
-	r.Say(message.Sentences(fmt.Sprintf("repaired a copy as session %s, because of: %s", mended, summary(report)), message.Continue(mended, s.cli.ContinueHint())))
-	return 0, term.Line(r.Out, mended)
+	r.Say(message.Sentences(fmt.Sprintf("repaired a copy as session %s, because of: %s", c.Repaired, summary(c.Found)), message.Continue(c.Repaired, s.cli.ContinueHint())))
+	return 0, term.Line(r.Out, c.Repaired)
 }
 
 // summary says how many flaws of which kind were found.
-func summary(report *history.Report) string {
-	n := map[history.Flaw]int{}
-	var order []string
-	for _, f := range report.Found {
-		if n[f.Flaw]++; n[f.Flaw] == 1 {
-			order = append(order, string(f.Flaw))
+func summary(found []history.Finding) string {
+	n := map[string]int{}
+	var names []string
+	for _, f := range found {
+		if n[f.What]++; n[f.What] == 1 {
+			names = append(names, f.What)
 		}
 	}
-	for i, name := range order {
-		f := history.Flaw(name)
-		if order[i] = f.String(); n[f] > 1 {
-			order[i] += fmt.Sprintf(" (%d times)", n[f])
+	for i, name := range names {
+		if n[name] > 1 {
+			names[i] += fmt.Sprintf(" (%d times)", n[name])
 		}
 	}
-	return strings.Join(order, ", ")
+	return strings.Join(names, ", ")
 }
