@@ -17,17 +17,18 @@ import (
 
 // views are what can be asked for, by GET.
 var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (any, error){
-	"/api/now":      func(s *view.Source, _ context.Context, _ url.Values) (any, error) { return s.Now(), nil },
-	"/api/choices":  viewOf((*view.Source).Choices),
-	"/api/runs":     viewOf((*view.Source).Runs),
-	"/api/run":      viewOf((*view.Source).Story),
-	"/api/sessions": viewOf((*view.Source).Sessions),
-	"/api/alerts":   viewOf((*view.Source).Alerts),
-	"/api/audit":    viewOf((*view.Source).Audit),
-	"/api/batches":  viewOf((*view.Source).Batches),
-	"/api/batch":    viewOf((*view.Source).Tasks),
-	"/api/spend":    viewOf((*view.Source).Spend),
-	"/api/health":   viewOf((*view.Source).Health),
+	"/api/now":           func(s *view.Source, _ context.Context, _ url.Values) (any, error) { return s.Now(), nil },
+	"/api/choices":       viewOf((*view.Source).Choices),
+	"/api/runs":          viewOf((*view.Source).Runs),
+	"/api/run":           viewOf((*view.Source).Story),
+	"/api/sessions":      viewOf((*view.Source).Sessions),
+	"/api/session/parts": viewOf((*view.Source).Transcript),
+	"/api/alerts":        viewOf((*view.Source).Alerts),
+	"/api/audit":         viewOf((*view.Source).Audit),
+	"/api/batches":       viewOf((*view.Source).Batches),
+	"/api/batch":         viewOf((*view.Source).Tasks),
+	"/api/spend":         viewOf((*view.Source).Spend),
+	"/api/health":        viewOf((*view.Source).Health),
 }
 
 // viewOf is a question whose answer is any of the views.

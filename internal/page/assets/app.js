@@ -9,10 +9,11 @@ import * as batches from './batches.js';
 import * as batch from './batch.js';
 import * as past from './past.js';
 import * as run_ from './run.js';
+import * as session from './session.js';
 import * as spend from './spend.js';
 import * as health from './health.js';
 
-const views = { now, batches, past, spend, health, run: run_, batch };
+const views = { now, batches, past, spend, health, run: run_, batch, session };
 const main = document.getElementById('main');
 const state = { now: null, readOnly: false, version: 0, data: null, of: '', choices: null, trouble: '', live: 'connecting' };
 

@@ -86,7 +86,7 @@ function sessions(d, link, query) {
   return table('Sessions', [['Last used', '', 'used'], ['Status'], ['Agent, and how to continue', 'main'], ['Session'], ['Runs', 'num', 'runs'], ['Tokens', 'num', 'tokens'], ['Cost', 'num', 'cost'], ['Directory', 'path']],
     list.map((s) => ({ key: s.profile + s.id, href: link('past', { session: s.id }), cells: [
       h('span', { title: full(s.timestamp) }, when(s.timestamp)), chip(state[s.status] || '', s.status), [s.profile, ' ', labels(s, link), s.resume && h('div', {}, copied(s.resume))],
-      linked(link('past', { session: s.id }), shortID(s.id), { title: s.id }), count(s.invocations), short(s.usage.input_tokens + s.usage.output_tokens), cost(s.usage),
+      [linked(link('past', { session: s.id }), shortID(s.id), { title: s.id }), s.readable && [' · ', linked(link('session', { id: s.id }), 'Read')]], count(s.invocations), short(s.usage.input_tokens + s.usage.output_tokens), cost(s.usage),
       h('span', { title: s.dir || s.project }, tail(s.dir || s.project)),
     ] })), none('No session is on record yet. An agent begins one when it is started like this:', 'belay run -- claude -p "say hi"'),
     { by: query.sort, sort: (sort) => link('past', { ...query, view: '', sort }) });

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent/history"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
@@ -67,6 +68,8 @@ type Story struct {
 	Running *Run `json:"running,omitempty"`
 	// Resume is the command that continues its session; empty if there is none to continue.
 	Resume string `json:"resume,omitempty"`
+	// Readable says that its session may be read.
+	Readable bool `json:"readable,omitempty"`
 	// Again is the command that runs it again, as far as that is on record: without its arguments, among which may be a prompt, or the one for its batch.
 	Again string `json:"again,omitempty"`
 }
@@ -112,6 +115,7 @@ func (s *Source) Story(ctx context.Context, q url.Values) (story Story, err erro
 	if story.Session != "" && story.Running == nil {
 		story.Resume = resumeCommand(story.Profile, story.Session)
 	}
+	story.Readable = isReadable(story.Profile, story.Machine)
 	if story.Running == nil {
 		story.Again = s.again(found)
 	}
@@ -150,7 +154,8 @@ type Sessions struct {
 // Session is a conversation, and the command that continues it.
 type Session struct {
 	record.Session
-	Resume string `json:"resume,omitempty"`
+	Resume   string `json:"resume,omitempty"`
+	Readable bool   `json:"readable,omitempty"`
 }
 
 // Sessions returns those of the filters.
@@ -162,13 +167,39 @@ func (s *Source) Sessions(ctx context.Context, q url.Values) (all Sessions, err 
 	list, err := s.DB.Sessions.List(ctx, f, q.Get("status"))
 	all = Sessions{Period: p, Sessions: []Session{}}
 	for _, session := range slices.Backward(list) {
-		one := Session{Session: session}
+		one := Session{Session: session, Readable: isReadable(session.Profile, session.Machine)}
 		if one.Status != "running" {
 			one.Resume = resumeCommand(one.Profile, one.ID)
 		}
 		all.Sessions = append(all.Sessions, one)
 	}
 	return all, err
+}
+
+// isReadable reports whether the sessions of a profile can be read, on the machine that they are on; empty is this one.
+func isReadable(name, machine string) bool {
+	cli := profile.Find(name)
+	return cli != nil && cli.Records != nil && machine == ""
+}
+
+// Transcript is the end of what was said and done in a session.
+type Transcript struct {
+	Profile string          `json:"profile"`
+	Session string          `json:"session"`
+	Before  int             `json:"before"` // parts that are left out
+	Parts   []history.Entry `json:"parts"`
+}
+
+// Transcript returns that of the session whose id the address has, from the record of its CLI.
+func (s *Source) Transcript(_ context.Context, q url.Values) (t Transcript, err error) {
+	cli, path := profile.FindRecord(q.Get("id"), os.Environ())
+	if cli == nil {
+		return t, os.ErrNotExist
+	}
+	t.Profile, t.Session = cli.Name, q.Get("id")
+	parts, before, err := history.Last(cli.Records, path, s.State.Prices, pageSize)
+	t.Parts, t.Before = append([]history.Entry{}, parts...), before
+	return t, err
 }
 
 // Alerts are what has failed again and again, newest first.
