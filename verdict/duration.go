@@ -2,8 +2,10 @@ package verdict
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -67,6 +69,18 @@ func durationHint(s string) (Hint, bool) {
 	d, rest, ok := duration(s)
 	return Hint{After: d}, ok && d > 0 && ends(rest)
 }
+
+// spanHint reads a duration, also as a clock shows it: "02:12:45", and with days "5.03:23:11", as .NET writes it.
+func spanHint(s string) (Hint, bool) {
+	m := spanRE().FindStringSubmatch(s[:min(len(s), maxClock)])
+	if m == nil || !ends(s[len(m[0]):]) || atoi(m[3]) > 59 || atoi(m[4]) > 59 {
+		return durationHint(s)
+	}
+	total := time.Duration(atoi(m[1]))*24*time.Hour + time.Duration(atoi(m[2]))*time.Hour + time.Duration(atoi(m[3]))*time.Minute + time.Duration(atoi(m[4]))*time.Second
+	return Hint{After: total}, total > 0 && total <= maxHint
+}
+
+var spanRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:(\d{1,3})\.)?(\d{1,3}):(\d\d):(\d\d)(?:\.\d+)?`) })
 
 // duration reads "17s", "1h30m", "6m0s", "3.3 s", "3 days 4 hours", "2 hours
 // and 5 minutes". Units must get smaller, so that it stops before "10s 2 minutes

@@ -85,11 +85,11 @@ func fieldAt(text string, i int, now time.Time) (field, bool) {
 	case retryMillis:
 		f.hint, ok = numberHint(v, time.Millisecond)
 	case delay:
-		f.hint, ok = durationHint(v)
+		f.hint, ok = spanHint(v)
 	case resetIn:
 		f.hint, ok = numberHint(v, time.Second)
 	case resetAt:
-		f.hint, ok = momentHint(v, now)
+		f.hint, ok = atHint(v, now)
 	}
 	return f, ok
 }

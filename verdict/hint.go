@@ -85,6 +85,9 @@ func findHint(text string, now time.Time) (Hint, origin) {
 		}
 	}
 	if phrase.IsZero() {
+		phrase = foreignHint(text, now)
+	}
+	if phrase.IsZero() {
 		return Hint{}, nowhere
 	}
 	return phrase, fromPhrase
@@ -100,7 +103,7 @@ func findStems(text string) []int {
 	var at []int
 	for i := 0; i+stemLen <= len(text); i++ {
 		switch text[i] | 0x20 {
-		case 'r', 'a', 'w':
+		case 'r', 'a', 'w', 'u':
 		default:
 			continue
 		}
@@ -122,7 +125,7 @@ func stemAt(text string, i int) string {
 	word := text[i : i+stemLen]
 	switch text[i+1] | 0x20 {
 	case 'e':
-		for _, stem := range [...]string{"retry", "reset", "reach", "regai"} {
+		for _, stem := range [...]string{"retry", "reset", "reach", "regai", "reple"} {
 			if foldEqual(word, stem) {
 				return stem
 			}
@@ -138,6 +141,10 @@ func stemAt(text string, i int) string {
 	case 'a':
 		if foldEqual(word, "wait ") {
 			return "wait "
+		}
+	case 'n':
+		if foldEqual(word, "until") {
+			return "until"
 		}
 	}
 	return ""

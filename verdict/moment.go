@@ -30,7 +30,7 @@ func retryAfterHint(s string, now time.Time) (Hint, bool) {
 	if n, rest, ok := number(s); ok && ends(rest) {
 		return secondsOrEpoch(n, now)
 	}
-	if h, ok := durationHint(s); ok {
+	if h, ok := spanHint(s); ok {
 		return h, true
 	}
 	return momentHint(s, now)

@@ -22,14 +22,22 @@ func phraseAt(text string, i int, now time.Time) (Hint, bool) {
 		return afterPreposition(rest, now)
 	case "avail":
 		if after, found := cutWord(rest, "able"); found {
-			if after, found = cutWord(after, "in"); found {
-				return durationHint(skipHedge(after))
-			}
+			return afterPreposition(after, now)
 		}
 	case "wait ":
 		return waitPhrase(text, i, rest, now)
 	case "reset":
 		return resetPhrase(text, i, rest, now)
+	case "reple":
+		// Azure's API Management: "Quota will be replenished in 02:12:45."
+		if after, found := cutWord(rest, "nished"); found {
+			return afterPreposition(" "+after, now)
+		}
+	case "until":
+		switch wordBefore(text, i) {
+		case "limited", "throttled", "blocked", "paused", "suspended", "exhausted", "unavailable", "locked", "reached", "exceeded", "disabled":
+			return atHint(strings.TrimLeft(rest, " \t\n"), now)
+		}
 	case "regai":
 		// Anthropic's API: "You will regain access on 2026-12-01 at 00:00 UTC."
 		if after, found := cutFold(rest, "n access"); found {
@@ -72,6 +80,12 @@ func resetPhrase(text string, i int, rest string, now time.Time) (Hint, bool) {
 			return Hint{}, false // a count: "3 resets in 5 minutes"
 		}
 	}
+	if after, found := cutWord(rest, "time"); found { // "reset time: 15:04"
+		rest = after
+	}
+	if after, found := strings.CutPrefix(rest, ":"); found {
+		return atHint(strings.TrimLeft(after, " \t"), now)
+	}
 	plural := rest != "" && lowerByte(rest[0]) == 's'
 	if plural {
 		rest = rest[1:]
@@ -104,7 +118,7 @@ func isStatus(text string, i int, number string) bool {
 // afterPreposition reads "in 17s", "after 20 seconds" or "at 14:05".
 func afterPreposition(rest string, now time.Time) (Hint, bool) {
 	if after, found := cutWord(rest, "in"); found {
-		return durationHint(skipHedge(after))
+		return spanHint(skipHedge(after))
 	}
 	if after, found := cutWord(rest, "after"); found {
 		if h, ok := durationHint(skipHedge(after)); ok {
