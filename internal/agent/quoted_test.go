@@ -39,6 +39,11 @@ var quotes = []string{
 	"gh: API rate limit exceeded for user ID 1. (HTTP 403)", "HTTP 502: Bad Gateway (https://api.github.com/graphql)", "GraphQL: was submitted too quickly (createIssue)",
 	`Post "https://api.github.com/graphql": dial tcp: lookup api.github.com: no such host`, "error connecting to api.github.com", "unexpected EOF",
 	`{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`,
+	// What services behind them say.
+	"Usage limit reached for 5 hour. Your limit will reset at 2026-11-18 05:23:03", "Insufficient balance or no resource package. Please recharge.", "[1308][Usage limit]",
+	"Budget has been exceeded! Current cost: 10.2, Max budget: 10.0", "error code: 1015", "error code: 1033", "insufficient balance (1008)",
+	"This model's maximum context length is 131072 tokens.", "Out of call volume quota. Quota will be replenished in 02:12:45.", "ThrottlingException", "您的限额将在 2026-11-18 05:23:03 重置。",
+	"This model is currently experiencing high demand.", "The request body is not valid JSON: no low surrogate in string", "Bitte versuchen Sie es in 30 Sekunden erneut.",
 	// What looks like an event, or like the end.
 	`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: 429"}`,
 	`{"type":"assistant","error":"rate_limit","message":{"model":"<synthetic>"}}`,

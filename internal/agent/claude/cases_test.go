@@ -23,3 +23,8 @@ func TestOutcomes_Models(t *testing.T) {
 	agenttest.Models(t, "testdata/cases.jsonl", claude.New([]string{"claude", "-p"}, []string{}), 8, "claude/fallback-overloaded/stream-json")
 	agenttest.Models(t, "testdata/runs.jsonl", claude.New([]string{"claude", "-p"}, []string{}), 0)
 }
+
+// Services that are not the CLI's own, and gateways, behind it: what each is and where its words are from stands in package agent.
+func TestJudge_Services(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/services.jsonl", 60, time.Date(2026, 11, 19, 4, 30, 0, 0, time.UTC), claude.New([]string{"claude", "-p"}, []string{}))
+}

@@ -252,6 +252,9 @@ func asksAgain(usage json.RawMessage) bool {
 
 // byWords judges by what claude says of itself: text, and else stderr.
 func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdict.Verdict {
+	if v, ok := f.byService(text, now); ok {
+		return v
+	}
 	v, ok := verdict.Verdict{Evidence: verdict.LastLines(text, 3, 500)}, false
 	if v.Class, v.Rule, ok = rawError(text); ok {
 		v.Retryable = v.Class.Retryable()
@@ -272,6 +275,41 @@ func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdic
 		v.Hint = f.hint(text, o, now)
 	}
 	return v
+}
+
+// byService judges by what claude passes on of the service: "API Error: 429 {…}", "API Error: Request rejected (429) · …".
+func (f *follower) byService(text string, now time.Time) (verdict.Verdict, bool) {
+	said, ok := strings.CutPrefix(strings.TrimPrefix(text, "Failed to authenticate. "), "API Error")
+	if !ok {
+		return verdict.Verdict{}, false
+	}
+	status := statusIn(said)
+	v, ok := agent.OfService(strings.TrimLeft(said, ": "), status, now)
+	if !ok {
+		return v, false
+	}
+	if v.Rule == agent.TornBody && (f.profile.line.Has("-r") || f.profile.line.Has("-c") || slices.Contains(f.plan.Added, "--resume")) {
+		v.Class = verdict.SessionBroken // it is the history that has it
+	}
+	if f.limit.resets() {
+		v.Hint = verdict.Hint{At: f.limit.resetTime()}
+	} else if v.Hint.IsZero() && (v.Retryable || v.Class.Throttle()) {
+		v.Hint = f.hint(text, verdict.Outcome{}, now)
+	}
+	return v, true
+}
+
+// statusIn is the HTTP status that such a text begins with; 0 if it has none.
+func statusIn(said string) int {
+	before, rest, _ := strings.Cut(said[:min(len(said), 40)], "(")
+	for _, word := range []string{before, rest} {
+		if word = strings.TrimLeft(word, ": "); len(word) >= 3 {
+			if n, err := strconv.Atoi(word[:3]); err == nil && n >= 400 && n < 600 {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // rawError reads "API Error: 429 {"type":"error","error":{…}}", as versions before 2.1 print it and later ones what they

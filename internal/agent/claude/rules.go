@@ -101,7 +101,7 @@ var textRuleTable = []verdict.Rule{
 	{Name: "credits-reset", Class: verdict.UsageLimit, Match: `^you're out of (usage credits|extra usage) ?[·∙] ?resets|^usage is paused for your organization`},
 
 	// Money, and what a plan does not include.
-	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage|\bExceededBudget\b|\bbudget has been exceeded\b`},
+	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage`},
 	{Name: "plan", Class: verdict.Billing, Match: `^your seat type doesn't include|^this service is disabled for your org|^your usage allocation has been disabled|^your group's usage limit is set to|is not available with the claude \w+ plan|is unavailable for your plan`},
 
 	// Credentials and permissions.
@@ -109,7 +109,7 @@ var textRuleTable = []verdict.Rule{
 	{Name: "refresh", Class: verdict.Network, Match: `^failed to refresh OAuth token|^could not refresh your login`},
 	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^(error: )?invalid (API key|auth token)|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|\bAPI Error: (401|403|407)\b|login (expired|reached its time limit)`},
 	{Name: "shut-out", Class: verdict.Auth, Match: `belongs to a disabled organi[sz]ation|organi[sz]ation has (been )?disabled|^your account is on hold|^your apiKeyHelper script is failing|request blocked before it reached`},
-	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load [\w ]{0,20}credentials\b|^gateway refused the request|OAuth authentication is currently not allowed`},
+	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load [\w ]{0,20}credentials\b|^gateway refused the request`},
 
 	// Too much at once.
 	// The history, as the service says it, or as claude puts that. What it says of an image it says of one that is in there.
@@ -117,7 +117,7 @@ var textRuleTable = []verdict.Rule{
 	{Name: "history-thinking", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages\.\d+\..*(invalid .?signature.? in .?thinking|thinking.? blocks.* cannot be modified|expected .?thinking.? or .?redacted_thinking)`},
 	{Name: "history-empty", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages[.:].*(text content blocks must be non-empty|messages must have non-empty content)|^(API Error: 400 )?messages\.\d+\.content\.\d+: input tag `},
 	{Name: "history-image", Class: verdict.SessionBroken, Match: `^(API Error: 400 )?messages\.\d+\..*\bimage\b|^(API Error: 400 )?could not process image|^(API Error: )?an image in the conversation (could not be processed|exceeds)`},
-	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit|input is too long for|maximum context length is [\d,]+ tokens`},
+	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit`},
 	{Name: "media-too-large", Class: verdict.TooLarge, Match: `^(image was|PDF) too large|exceeds the dimension limit|image (exceeds|dimensions exceed) .*\bm(ax|any-image)|maximum of \d+ PDF pages`},
 
 	{Name: "model", Class: verdict.NotFound, Match: `issue with the selected model|^API Error: 404\b|^the model \S+ is not available on your|^API Error \(\S+\): .*model id`},
@@ -132,7 +132,7 @@ var textRuleTable = []verdict.Rule{
 
 	{Name: "rejected", Class: verdict.RateLimit, Match: `^API Error: (429\b|request rejected \(429\))|temporarily limiting requests`},
 	{Name: "overloaded", Class: verdict.Overloaded, Match: `^API Error: (repeated )?529\b|^API Error: 503\b.*(overloaded|at capacity)|^API Error:.*\boverloaded_error\b|^API Error: overloaded\b|^\w+ is experiencing high load`},
-	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408)\b|the API is temporarily unavailable|^API Error: .*\bthis is a server-side issue\b`},
+	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408|425)\b|the API is temporarily unavailable|^API Error: .*\bthis is a server-side issue\b`},
 	{Name: "timed-out", Class: verdict.Timeout, Match: `^(API Error: )?(request timed out|the operation timed out|stream idle timeout|no response from API)`},
 	{Name: "certificate", Class: verdict.InvalidRequest, Match: `^API Error:.*(SSL certificate|self[- ]signed certificate|\(CERT_|UNABLE_TO_(VERIFY|GET_ISSUER))`},
 	{Name: "connection", Class: verdict.Network, Match: `^API Error: (unable to connect|connection|the socket connection|fetch failed|terminated$|socket hang up|stream ended before|premature close)`},
@@ -141,7 +141,7 @@ var textRuleTable = []verdict.Rule{
 	{Name: "stumbled", Class: verdict.BadOutput, Match: `^API Error: (cannot read propert|.* is not (an object|iterable|a function|valid JSON)\b)|^(undefined|null) is not an object \(evaluating|^error: no messages returned`},
 
 	{Name: "no-way", Class: verdict.Network, Stream: "stderr", Match: `^error: can('|no)t (connect|reach)\b`},
-	{Name: "usage", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (unknown option|unknown command|option |missing required|too many arguments|when using --print|input must be provided|invalid |--|settings file|the prompt|prompt|can('|no)t )|^error parsing streaming input|cannot be used with root|must be a positive number`},
+	{Name: "usage", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (unknown option|unknown command|option |missing required|too many arguments|when using --print|input must be provided|invalid |--|settings file|the prompt|prompt|MCP tool \S+ \(passed via|can('|no)t )|^error parsing streaming input|cannot be used with root|must be a positive number`},
 	{Name: "files", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (directory .* does not exist|(append )?system prompt file|fallback model cannot|claude code requires)|^error (processing|reading) (settings|--setting|(append )?system prompt)|^you cannot (use --strict|dynamically configure)|^claude code on windows requires`},
 	{Name: "media", Class: verdict.InvalidRequest, Match: `^PDF is password protected|^the PDF file was not valid|could not be processed and was removed`},
 	{Name: "options", Class: verdict.InvalidRequest, Match: `^API Error: (effort '\w+' isn't available|streaming is required)|^invalid (ANTHROPIC_CUSTOM_HEADERS|request header)`},

@@ -25,3 +25,8 @@ func TestOutcomes_Models(t *testing.T) {
 	agenttest.Models(t, "testdata/cases.jsonl", codex.New([]string{"codex"}, nil, ""), 0)
 	agenttest.Models(t, "testdata/runs.jsonl", codex.New([]string{"codex"}, nil, ""), 0)
 }
+
+// Services that are not the CLI's own, and gateways, behind it: what each is and where its words are from stands in package agent.
+func TestJudge_Services(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/services.jsonl", 10, time.Date(2026, 11, 19, 4, 30, 0, 0, time.UTC), codex.New([]string{"codex"}, nil, ""))
+}

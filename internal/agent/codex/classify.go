@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,23 +25,38 @@ func classify(message string, now time.Time) verdict.Verdict {
 func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 	message = strings.TrimSpace(message)
 	reason, cut := strings.CutPrefix(message, disconnected)
-	if v, ok := fromBody(reason, now); ok {
-		return v
-	}
 	o := verdict.Outcome{ExitCode: exit, Stderr: verdict.ExcerptOf(reason)}
-	if v, ok := rules.Judge(o, now); ok {
+	v, ok := agent.OfService(reason, toldStatus(reason), now)
+	if !ok {
+		v, ok = fromBody(reason, now)
+	}
+	if !ok {
+		v, ok = rules.Judge(o, now)
+	}
+	if ok {
 		if v.Class == verdict.UsageLimit && v.Hint.Inferred {
 			// Codex leaves out the seconds: the limit resets at some time within that minute.
 			v.Hint.At = v.Hint.At.Add(time.Minute)
 		}
 		return v
 	}
-	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(message)}
+	v = verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(message)}
 	if cut {
 		// The reason is unknown, but the stream was cut.
 		v.Class, v.Retryable, v.Rule = verdict.Network, true, "stream"
 	}
 	return v
+}
+
+// toldStatus is the HTTP status that codex names at the begin of a message; 0 if it names none. Of a 400 it shows the body alone.
+func toldStatus(message string) int {
+	for _, begin := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
+		if rest, ok := strings.CutPrefix(message, begin); ok && len(rest) >= 3 {
+			n, _ := strconv.Atoi(rest[:3])
+			return n
+		}
+	}
+	return 0
 }
 
 // fromBody judges a message that is the body of an answer, which it is for a 400.

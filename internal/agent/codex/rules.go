@@ -25,7 +25,7 @@ var ruleTable = []verdict.Rule{
 
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `you've (hit|reached) your (\S+ )?usage limit|usage limit (has been )?reached`},
-	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap|\bExceededBudget\b|\bbudget has been exceeded\b`},
+	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap`},
 	{Name: "quota", Class: verdict.Billing, Match: `quota exceeded|exceeded your current quota|insufficient_quota|check your plan and billing`},
 	{Name: "plan", Class: verdict.Billing, Match: `to use codex with your chatgpt plan|usage not included`},
 
@@ -45,12 +45,12 @@ var ruleTable = []verdict.Rule{
 	{Name: "capacity", Class: verdict.Overloaded, Match: `is at capacity|capacity (is )?unavailable|\boverloaded\b|experiencing high load`},
 	{Name: "high-demand", Class: verdict.ServerError, Match: `currently experiencing high demand`}, // its word for a 500
 	{Name: "rate-limit", Class: verdict.RateLimit, Match: `^rate limit (is )?(exceeded|reached)\b|exceeded [\w ]*\brate limit\b|concurrency limit exceeded|too many requests`},
-	{Name: "context-window", Class: verdict.TooLarge, Match: `ran out of room in the model's context window|context window exceeded|exceeds the context window|maximum context length|(prompt|input) is too long|tokens exceed the configured limit`},
+	{Name: "context-window", Class: verdict.TooLarge, Match: `ran out of room in the model's context window|context window exceeded|exceeds the context window|(prompt|input) is too long|tokens exceed the configured limit`},
 	{Name: "input-length", Class: verdict.TooLarge, Match: `input exceeds the maximum length|"input_error_code":"input_too_large"`},
 	{Name: "max-output-tokens", Class: verdict.LimitReached, Match: `incomplete response returned, reason: max_output_tokens`},
 	{Name: "content-filter", Class: verdict.Refused, Match: `incomplete response returned, reason: content_filter`},
 	{Name: "incomplete", Class: verdict.Unknown, Match: `incomplete response returned`},
-	{Name: "policy", Class: verdict.Refused, Match: `flagged for possible \w+ risk|misalignment policy violation|violating our usage polic|content management policy`},
+	{Name: "policy", Class: verdict.Refused, Match: `flagged for possible \w+ risk|misalignment policy violation|violating our usage polic`},
 	{Name: "budget", Class: verdict.LimitReached, Match: `token budget exhausted|agent thread limit reached`},
 	{Name: "sse-idle", Class: verdict.Timeout, Match: `idle timeout waiting for|^request timed out|operation timed out|^timeout waiting for`},
 
@@ -58,7 +58,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "missing-key", Class: verdict.Auth, Match: "missing environment variable: "},
 	{Name: "not-logged-in", Class: verdict.Auth, Match: `\bnot logged in\b|login is (required|restricted to)`},
 	{Name: "login-expired", Class: verdict.Auth, Match: `(log out and |please )sign in again|try signing in again|access token could not be refreshed|session could not be refreshed|invalidated oauth token`},
-	{Name: "api-key", Class: verdict.Auth, Match: `incorrect api key provided|missing bearer or basic authentication`},
+	{Name: "api-key", Class: verdict.Auth, Match: `missing bearer or basic authentication`},
 
 	// The session.
 	{Name: "no-session", Class: verdict.SessionNotFound, Match: `no rollout found for (thread|conversation) id|^no thread with id|^(error: )?session not found`},

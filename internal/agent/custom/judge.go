@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -93,13 +94,18 @@ func (f *follower) classify(e *failure, exit int, now time.Time) verdict.Verdict
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error"}
 	if w, ok := f.asked(o, e.status, now, func(r *row) bool { return r.Stream == "" }); ok {
 		v = w
+	} else if w, ok := agent.OfService(e.message, e.status, now); ok {
+		v = w
 	} else if class := verdict.OfStatus(e.status, e.message); class != verdict.Unknown {
 		v.Class, v.Retryable, v.Rule = class, class.Retryable(), "status "+strconv.Itoa(e.status)
 	} else if w, ok := verdict.LastResort(o, now); ok && !f.Active {
 		v = w
 	}
 	if v.Retryable || v.Class.Throttle() {
-		if v.Hint, _ = verdict.ParseHint(e.message, now); !e.hint.IsZero() {
+		if v.Hint.IsZero() {
+			v.Hint, _ = verdict.ParseHint(e.message, now)
+		}
+		if !e.hint.IsZero() {
 			v.Hint = e.hint
 		}
 	} else {
@@ -150,6 +156,11 @@ func (f *follower) asked(o verdict.Outcome, status int, now time.Time, which fun
 // byStderr judges a failure of which no event tells.
 func (f *follower) byStderr(o verdict.Outcome, now time.Time) verdict.Verdict {
 	words := o.Stderr.Text()
+	if !f.Active && !f.Said {
+		if v, ok := agent.OfService(words, f.table.statusIn(words), now); ok {
+			return v
+		}
+	}
 	if status := f.table.statusIn(words); status != 0 {
 		f.status = status
 		if class := verdict.OfStatus(status, words); class != verdict.Unknown {

@@ -34,3 +34,8 @@ func TestJudge_SavedText(t *testing.T) {
 func TestOutcomes_Models(t *testing.T) {
 	agenttest.Models(t, "testdata/cases.jsonl", gemini.New([]string{"gemini"}, nil, ""), 0)
 }
+
+// Services that are not the CLI's own, and gateways, behind it: what each is and where its words are from stands in package agent.
+func TestJudge_Services(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/services.jsonl", 30, time.Date(2026, 11, 19, 4, 30, 0, 0, time.UTC), gemini.New([]string{"gemini"}, nil, ""))
+}

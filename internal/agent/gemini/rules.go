@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -83,7 +84,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "policy", Class: verdict.Refused, Match: `blocked due to (safety settings|recitation|other policy|the prohibited content)|due to (safety|recitation|other) settings \(`},
 	{Name: "max-tokens", Class: verdict.LimitReached, Match: `truncated because it exceeded the token limit|token limit exhaustion|\bMAX_TOKENS\b`},
 	{Name: "cut", Class: verdict.Network, Match: `^model stream ended without a finish reason`},
-	{Name: "empty", Class: verdict.BadOutput, Match: `returned an empty response|returned reasoning thoughts but no|ended with (an? )?(empty response|malformed|unexpected tool)|^invalid stream\b|malformed function call`},
+	{Name: "empty", Class: verdict.BadOutput, Match: `returned an empty response|response body is empty|returned reasoning thoughts but no|ended with (an? )?(empty response|malformed|unexpected tool)|^invalid stream\b|malformed function call`},
 	{Name: "malformed", Class: verdict.BadOutput, Match: `incomplete json segment|\bin JSON at position\b|is not valid JSON|unexpected (token|end of JSON|non-whitespace)|^expected (property name|',' or|double-quoted)|unterminated string in JSON|bad control character`},
 
 	// How it ended, and how it was used.
@@ -111,17 +112,20 @@ func (c complaint) classify(now time.Time) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(c.message)}
 	if class, ok := byReason.Of(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
+	} else if w, ok := agent.OfService(cmp.Or(c.body, c.message), c.status, now); ok {
+		v.Class, v.Rule, v.Hint = w.Class, w.Rule, w.Hint
 	} else if w, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
 		v.Class, v.Rule = w.Class, w.Rule
 	} else if class, ok := classOfStatus(c.status, c.message); ok {
 		v.Class, v.Rule = class, "status"
 	}
 	v.Retryable = v.Class.Retryable()
-	if v.Retryable || v.Class.Throttle() {
-		v.Hint.After = c.delay
-		if c.delay == 0 {
-			v.Hint, _ = verdict.ParseHint(c.message, now)
-		}
+	switch {
+	case !v.Retryable && !v.Class.Throttle():
+	case c.delay > 0:
+		v.Hint = verdict.Hint{After: c.delay}
+	case v.Hint.IsZero():
+		v.Hint, _ = verdict.ParseHint(cmp.Or(c.body, c.message), now)
 	}
 	return v
 }

@@ -19,6 +19,7 @@ type complaint struct {
 	status  int    // of HTTP; 0 if there is none
 	reason  string // the service's name for it
 	delay   time.Duration
+	body    string // the whole of what the service has said, where that is more than the message
 }
 
 // ownStderr is what gemini has written on stderr, without colours.
@@ -106,6 +107,7 @@ func (c *complaint) setMessage(message string) {
 	if agent.Lenient(json.NewDecoder(strings.NewReader(message[at:])).Decode(&body)) != nil || body.Error.Message == "" {
 		return
 	}
+	c.body = message
 	if strings.HasPrefix(body.Error.Message, "{") && at == 0 { // a body in a body
 		inner := *c
 		inner.setMessage(body.Error.Message)
@@ -154,6 +156,6 @@ func (c complaint) with(d complaint) complaint {
 	if c.message == "" || c.message == unknownError {
 		c.message = d.message
 	}
-	c.status, c.reason, c.delay = cmp.Or(c.status, d.status), cmp.Or(c.reason, d.reason), cmp.Or(c.delay, d.delay)
+	c.status, c.reason, c.delay, c.body = cmp.Or(c.status, d.status), cmp.Or(c.reason, d.reason), cmp.Or(c.delay, d.delay), cmp.Or(c.body, d.body)
 	return c
 }

@@ -28,8 +28,11 @@ var byName = agent.Classes{
 func (e *failure) classify(now time.Time) verdict.Verdict {
 	d := &e.Data
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
+	served, known := agent.OfService(d.Message+"\n"+d.Body, d.Status, now)
 	if class, ok := byName.Of(e.Name); ok {
 		v.Class = class
+	} else if known {
+		v.Class, v.Rule = served.Class, served.Rule
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule
 	} else if class := verdict.OfStatus(d.Status, d.Message+" "+d.Body); class != verdict.Unknown {
@@ -41,7 +44,11 @@ func (e *failure) classify(now time.Time) verdict.Verdict {
 	}
 	v.Retryable = v.Class.Retryable()
 	if v.Retryable || v.Class.Throttle() {
-		v.Hint = e.hint(now)
+		if v.Hint = e.hint(now); v.Hint.IsZero() || v.Hint.Inferred {
+			v.Hint = cmp.Or(served.Hint, v.Hint)
+		} else if v.Class == verdict.UsageLimit && served.Hint.Wait(now) > v.Hint.Wait(now) {
+			v.Hint = served.Hint // a gateway asks for a short wait, whatever its service says
+		}
 	}
 	return v
 }
@@ -120,6 +127,9 @@ func (e *failure) evidence() string {
 func classifyText(message string, now time.Time) verdict.Verdict {
 	message = strings.TrimSpace(message)
 	o := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(message)}
+	if v, ok := agent.OfService(message, 0, now); ok {
+		return v
+	}
 	if v, ok := rules.Judge(o, now); ok {
 		return v
 	}

@@ -82,6 +82,9 @@ func (f *follower) byFinish() verdict.Verdict {
 // failed judges a run by the error that it has told of.
 func (f *follower) failed(now time.Time) verdict.Verdict {
 	v := f.failure.classify(now)
+	if v.Rule == agent.TornBody && f.ResumeID != "" {
+		v.Class = verdict.SessionBroken // it is the history that has it
+	}
 	if v.Class != verdict.Unknown {
 		return v
 	}
@@ -116,7 +119,7 @@ func (f *follower) byText(o verdict.Outcome, errs complaint, now time.Time) verd
 func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	v := classifyText(errs.failure, now)
 	v.Retryable = v.Class.Retryable()
-	if v.Retryable || v.Class.Throttle() {
+	if v.Hint.IsZero() && (v.Retryable || v.Class.Throttle()) {
 		v.Hint, _ = verdict.ParseHint(errs.failure, now)
 	}
 	if v.Class == verdict.Unknown {
@@ -128,11 +131,11 @@ func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time)
 // neverStarted judges a run that has printed nothing on stdout: no model has said anything that could be quoted, so that all of
 // stderr is opencode's own.
 func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
-	if o.ExitCode == 0 && errs.failure == "" && !errs.worked {
+	v := classifyText(cmp.Or(errs.failure, errs.text), now)
+	if o.ExitCode == 0 && errs.failure == "" && !errs.worked && v.Class != verdict.SessionNotFound { // as 1.3 ends
 		// 1.15 says nothing at all of a refusal.
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without a word"}
 	}
-	v := classifyText(cmp.Or(errs.failure, errs.text), now)
 	if v.Class == verdict.Unknown && f.reasons != "" {
 		v = classifyText(f.reasons, now)
 	}

@@ -27,7 +27,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "plan", Class: verdict.Billing, Match: `to use codex with your chatgpt plan|usage (is )?not included`},
 
 	// What opencode says of itself before anything is sent.
-	{Name: "no-session", Class: verdict.SessionNotFound, Match: `^(error: )?session not found|^(error: )?session .*\bnot found\b|^notfounderror\b.*session`},
+	{Name: "no-session", Class: verdict.SessionNotFound, Match: `^(error: )?session not found|^(error: )?session .*\bnot found\b|^notfounderror\b.*session|^\s*message: "session not found`},
 	{Name: "model", Class: verdict.NotFound, Match: "\\bProviderModelNotFoundError\\b|^(error: )?model not found|^(error: )?no models? (found|available)|\\bmodel [`'\"]?[^ ]+[`'\"]? (does not exist|was not found|not found|is not available|is not supported)|does not exist or you do not have access"},
 	{Name: "provider", Class: verdict.Auth, Match: `\bProvider(Init|Auth)Error\b|failed to initialize provider|api key is missing|no api key|missing api key|loadapikeyerror`},
 	{Name: "config", Class: verdict.InvalidRequest, Match: `^(error: )?config(uration)? (file )?(at .* )?is (not valid|invalid)|\bConfig(Json|Invalid|Frontmatter|DirectoryTypo)Error\b|is not valid json\(c\)`},

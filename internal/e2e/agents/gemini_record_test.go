@@ -38,7 +38,7 @@ var geminiRecorded = []recorded{
 	{name: "quota-per-day", script: geminiError(429, "RESOURCE_EXHAUSTED", geminiQuotaText, geminiQuota("GenerateRequestsPerDayPerProjectPerModel-FreeTier")), files: geminiOnce, class: verdict.UsageLimit},
 	{name: "spend-cap", script: geminiError(429, "RESOURCE_EXHAUSTED", "Your project has exceeded its monthly spending cap. Please go to AI Studio to manage your project spend cap."), files: geminiOnce, class: verdict.Billing},
 	{name: "overloaded", script: geminiError(503, "UNAVAILABLE", "The model is overloaded. Please try again later."), files: geminiOnce, class: verdict.Overloaded},
-	{name: "high-demand", script: geminiError(503, "UNAVAILABLE", "This model is currently experiencing high demand. Spikes in demand are usually temporary. Please try again later."), files: geminiOnce, class: verdict.ServerError},
+	{name: "high-demand", script: geminiError(503, "UNAVAILABLE", "This model is currently experiencing high demand. Spikes in demand are usually temporary. Please try again later."), files: geminiOnce, class: verdict.Overloaded},
 	{name: "unavailable", script: geminiError(503, "UNAVAILABLE", "The service is currently unavailable."), files: geminiOnce, class: verdict.ServerError},
 	{name: "internal", script: geminiError(500, "INTERNAL", "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"), files: geminiOnce, class: verdict.ServerError},
 	{name: "deadline", script: geminiError(504, "DEADLINE_EXCEEDED", "The request timed out. Please try again."), files: geminiOnce, class: verdict.ServerError},
