@@ -61,6 +61,10 @@ func TestAction(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "evil")); err == nil {
 		t.Error("an input was run by a shell")
 	}
+	program(t, filepath.Join(dir, "my scenarios/x.toml"), "shell = 'exit 3'\n[expect]\nexit = 4\n")
+	if out, err := step(t, dir, "test", `INPUT_SCENARIOS="my scenarios"`); err == nil || !strings.Contains(out, "::error file=my scenarios/x.toml,title=belay rehearse test%3A x::exit: expected 4, got 3") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	for _, name := range []string{"output", "summary"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) == 0 {
 			t.Errorf("%s: %v", name, err)
