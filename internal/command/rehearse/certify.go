@@ -100,7 +100,7 @@ func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, at
 	}
 	version, err := doctor.Version(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s --version: %w", d.Name, err)
 	}
 	c, err := certify.Certify(ctx, r.Belay, d, path, version, atATime, func(o scenario.Outcome) {
 		if !r.On("json") {

@@ -160,7 +160,7 @@ func (o Outcome) lines() (lines []string) {
 	if more := len(o.Requests) - maxRequests; more > 0 {
 		lines = append(lines, "and "+message.Count(more, "more request"))
 	}
-	if len(o.Seen.Unused) > 0 {
+	if o.Scenario.Script != "" && len(o.Seen.Unused) > 0 {
 		lines = append(lines, "not reached: "+strings.Join(o.Seen.Unused, ", "))
 	}
 	for _, stream := range []struct{ name, text string }{{"stdout", o.Seen.Stdout}, {"stderr", o.Seen.Stderr}} {

@@ -105,7 +105,10 @@ func (r Report) passes(path string, text []byte) error {
 }
 
 // Diff shows what is changed.
-func (u Update) Diff() string { return string(diff.Diff(u.path, u.before, u.path, u.after)) }
+func (u Update) Diff() string {
+	_, text, _ := bytes.Cut(diff.Diff(u.path, u.before, u.path, u.after), []byte("\n")) // without the command that would have made it
+	return string(text)
+}
 
 // Write writes the file. Its mode stays, and a link to it.
 func (u Update) Write() error {
