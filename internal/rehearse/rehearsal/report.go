@@ -25,8 +25,8 @@ type Report struct {
 	result   json.RawMessage // as belay run has written it; nil if it did not
 }
 
-// requestJSON is one request in the report's form for programs. Fields are only ever added.
-type requestJSON struct {
+// Request is one in the form for programs. Fields are only ever added.
+type Request struct {
 	At      time.Time      `json:"at"`
 	GapMS   int64          `json:"gap_ms"`
 	API     string         `json:"api"`
@@ -43,23 +43,28 @@ type requestJSON struct {
 	Usage   rehearse.Usage `json:"usage"`
 }
 
-// WriteJSON writes it for programs.
-func (r *Report) WriteJSON(w io.Writer) error {
-	list := []requestJSON{}
-	for _, q := range r.requests {
-		list = append(list, requestJSON{q.At.UTC(), q.Gap.Milliseconds(), q.API, q.Method, q.Path, q.Main, q.Step, q.Status, q.End,
+// Requests are requests in the form for programs.
+func Requests(requests []rehearse.Request) []Request {
+	list := []Request{}
+	for _, q := range requests {
+		list = append(list, Request{q.At.UTC(), q.Gap.Milliseconds(), q.API, q.Method, q.Path, q.Main, q.Step, q.Status, q.End,
 			q.Took.Milliseconds(), q.Model, q.Stream, q.Session, q.Usage})
 	}
+	return list
+}
+
+// WriteJSON writes it for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
 	unused := append([]string{}, r.unused...)
 	return term.JSON(w, struct {
 		SchemaVersion int             `json:"schema_version"`
 		Script        string          `json:"script"`
-		Requests      []requestJSON   `json:"requests"`
+		Requests      []Request       `json:"requests"`
 		Unused        []string        `json:"unused_steps"`
 		Charged       rehearse.Usage  `json:"charged"`
 		Result        json.RawMessage `json:"result"`
 		ExitCode      int             `json:"exit_code"`
-	}{1, r.script, list, unused, r.charged(), r.result, r.ExitCode})
+	}{1, r.script, Requests(r.requests), unused, r.charged(), r.result, r.ExitCode})
 }
 
 // charged is the sum over all requests of the work.
@@ -73,22 +78,32 @@ func (r *Report) charged() (sum rehearse.Usage) {
 	return sum
 }
 
-// WriteText writes it for people.
-func (r *Report) WriteText(w io.Writer) error {
-	side := map[string]int{}
-	sheet := term.Sheet{Columns: columns(r.about()), Indent: "  "}
-	for _, q := range r.requests {
+// Table is a table of requests; those that are not part of the work are left out. Times count from when the program began.
+func Table(requests []rehearse.Request, begun time.Time) term.Sheet {
+	sheet := term.Sheet{Columns: columns(about(requests)), Indent: "  "}
+	for _, q := range requests {
 		if !q.Main {
-			side[fmt.Sprintf("%s %s (%d)", q.Method, q.Path, q.Status)]++
 			continue
 		}
 		gap := ""
 		if len(sheet.Rows) > 0 {
 			gap = seconds(q.Gap)
 		}
-		sheet.Rows = append(sheet.Rows, term.Cells(len(sheet.Rows)+1, seconds(q.At.Sub(r.begun)), gap, q.Method+" "+q.Path, q.Model,
+		sheet.Rows = append(sheet.Rows, term.Cells(len(sheet.Rows)+1, seconds(q.At.Sub(begun)), gap, q.Method+" "+q.Path, q.Model,
 			shorten(q.Step), term.Styled(answerStyle(q), answerText(q)), tokens(q.Usage)))
 	}
+	return sheet
+}
+
+// WriteText writes it for people.
+func (r *Report) WriteText(w io.Writer) error {
+	side := map[string]int{}
+	for _, q := range r.requests {
+		if !q.Main {
+			side[fmt.Sprintf("%s %s (%d)", q.Method, q.Path, q.Status)]++
+		}
+	}
+	sheet := Table(r.requests, r.begun)
 	p := term.PaletteOf(w)
 	say := func(style term.Style, first, rest string) error {
 		return errors.Join(p.Text(w, term.Faint, "belay: "), p.Text(w, style, printable.Line(first)), term.Printf(w, "%s\n", rest))
@@ -111,8 +126,8 @@ func (r *Report) WriteText(w io.Writer) error {
 }
 
 // about is the heading of the column for what is requested: a model, or an operation of GitHub.
-func (r *Report) about() string {
-	for _, q := range r.requests {
+func about(requests []rehearse.Request) string {
+	for _, q := range requests {
 		if q.API != "github" {
 			return "MODEL"
 		}

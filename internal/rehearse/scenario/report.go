@@ -1,12 +1,12 @@
 package scenario
 
 import (
-	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,37 +14,27 @@ import (
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/rehearse/rehearsal"
 	"github.com/belay-run/belay/internal/term"
 )
 
 // Outcome is what came of a scenario, as programs read it too: fields are only ever added.
 type Outcome struct {
-	SchemaVersion int                `json:"schema_version"`
-	Name          string             `json:"name"`
-	File          string             `json:"file"`
-	Passed        bool               `json:"passed"`
-	Error         *string            `json:"error"` // why it could not be tried
-	Failures      []Failure          `json:"failures"`
-	DurationMS    int64              `json:"duration_ms"`
-	ExitCode      *int               `json:"exit_code"`
-	Class         string             `json:"class"`
-	Requests      []Request          `json:"requests"`
-	Figures       map[string]float64 `json:"figures"`
-	Advice        string             `json:"advice"`
+	SchemaVersion int                 `json:"schema_version"`
+	Name          string              `json:"name"`
+	File          string              `json:"file"`
+	Passed        bool                `json:"passed"`
+	Error         *string             `json:"error"` // why it could not be tried
+	Failures      []Failure           `json:"failures"`
+	DurationMS    int64               `json:"duration_ms"`
+	ExitCode      *int                `json:"exit_code"`
+	Class         string              `json:"class"`
+	Requests      []rehearsal.Request `json:"requests"`
+	Figures       map[string]float64  `json:"figures"`
+	Advice        string              `json:"advice"`
 
 	Scenario *Scenario `json:"-"`
 	Seen     *Seen     `json:"-"` // nil if it could not be tried
-}
-
-// Request is one that was part of the work.
-type Request struct {
-	AtMS   int64  `json:"at_ms"`
-	GapMS  int64  `json:"gap_ms"`
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Model  string `json:"model"`
-	Step   string `json:"step"`
-	Status int    `json:"status"`
 }
 
 // Report is what came of all scenarios, in their order.
@@ -52,7 +42,7 @@ type Report []Outcome
 
 // outcome is what came of a scenario that took so long.
 func outcome(s *Scenario, seen *Seen, err error, took time.Duration) Outcome {
-	o := Outcome{SchemaVersion: 1, Name: s.Name, File: s.path, Failures: []Failure{}, DurationMS: took.Milliseconds(), Requests: []Request{},
+	o := Outcome{SchemaVersion: 1, Name: s.Name, File: s.path, Failures: []Failure{}, DurationMS: took.Milliseconds(), Requests: []rehearsal.Request{},
 		Figures: map[string]float64{}, Scenario: s, Seen: seen}
 	if err != nil {
 		text := err.Error()
@@ -64,9 +54,7 @@ func outcome(s *Scenario, seen *Seen, err error, took time.Duration) Outcome {
 		o.Advice = seen.Advice()
 	}
 	o.ExitCode, o.Class = &seen.Exit, seen.class()
-	for _, q := range seen.Requests {
-		o.Requests = append(o.Requests, Request{q.At.Sub(seen.Begun).Milliseconds(), q.Gap.Milliseconds(), q.Method, q.Path, q.Model, cmp.Or(q.Step, "200"), q.Status})
-	}
+	o.Requests = rehearsal.Requests(seen.Requests)
 	for name, of := range figures {
 		o.Figures[name] = of(seen)
 	}
@@ -118,58 +106,58 @@ func (o Outcome) WriteText(w io.Writer) error {
 		style, word = term.Bad, "FAIL"
 	}
 	err := errors.Join(p.Text(w, style, fmt.Sprintf("%-4s", word)), term.Printf(w, "  %s  (%.1fs)\n", o.Name, o.seconds()))
-	for _, line := range o.lines() {
-		err = errors.Join(err, term.Printf(w, "        %s\n", printable.Line(line)))
+	look := term.LookOf(w)
+	look.Width = max(0, look.Width-8)
+	for _, line := range o.lines(look) {
+		_, wrong := io.WriteString(w, "        "+strings.ReplaceAll(line, "\n", "\n        ")+"\n")
+		err = errors.Join(err, wrong)
 	}
 	return err
 }
 
 // Why is the first thing that is wrong; empty if nothing is.
 func (o Outcome) Why() string {
-	if lines := o.lines(); len(lines) > 0 {
-		return lines[0]
-	}
-	return ""
+	return slices.Concat(o.lines(term.Look{}), []string{""})[0]
 }
+
+// text is all that is wrong.
+func (o Outcome) text() string { return strings.Join(o.lines(term.Look{}), "\n") }
 
 // maxRequests is how many requests a failure shows: a program that asks in a loop has thousands.
 const maxRequests = 20
 
-// lines say what is wrong; there are none if nothing is.
-func (o Outcome) lines() (lines []string) {
+// lines say what is wrong; there are none if nothing is. The look is that of the table of requests.
+func (o Outcome) lines(look term.Look) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, printable.Line(fmt.Sprintf(format, args...))) }
 	if o.Error != nil {
-		return []string{"cannot be run: " + *o.Error}
+		add("cannot be run: %s", *o.Error)
 	}
-	if o.Passed {
-		return nil
+	if o.Error != nil || o.Passed {
+		return lines
 	}
 	for _, f := range o.Failures {
-		lines = append(lines, f.String())
+		add("%s", f)
 	}
-	for i, r := range o.Requests[:min(len(o.Requests), maxRequests)] {
-		answer := "no answer"
-		if r.Status != 0 {
-			answer = fmt.Sprint(r.Status)
-		}
-		gap := ""
-		if i > 0 {
-			gap = fmt.Sprintf(", %.2fs after the one before", float64(r.GapMS)/1000)
-		}
-		lines = append(lines, fmt.Sprintf("request %d, at %.2fs%s: %s %s %s → %s (%s)", i+1, float64(r.AtMS)/1000, gap, r.Method, r.Path, r.Model, r.Step, answer))
+	requests := o.Seen.Requests
+	if len(requests) > maxRequests {
+		add("the first %d of %d requests:", maxRequests, len(requests))
+		requests = requests[:maxRequests]
 	}
-	if more := len(o.Requests) - maxRequests; more > 0 {
-		lines = append(lines, "and "+message.Count(more, "more request"))
+	if len(requests) > 0 {
+		for _, line := range rehearsal.Table(requests, o.Seen.Begun).Lines(look) {
+			lines = append(lines, strings.TrimRight(line, " \n"))
+		}
 	}
 	if o.Scenario.Script != "" && len(o.Seen.Unused) > 0 {
-		lines = append(lines, "not reached: "+strings.Join(o.Seen.Unused, ", "))
+		add("not reached: %s", strings.Join(o.Seen.Unused, ", "))
 	}
 	for _, stream := range []struct{ name, text string }{{"stdout", o.Seen.Stdout}, {"stderr", o.Seen.Stderr}} {
 		if stream.text != "" {
-			lines = append(lines, stream.name+" ended with "+quoted(stream.text))
+			add("%s ended with %s", stream.name, quoted(stream.text))
 		}
 	}
 	if o.Advice != "" {
-		lines = append(lines, o.Advice)
+		add("%s", o.Advice)
 	}
 	return lines
 }
@@ -194,7 +182,7 @@ func (r Report) WriteJUnit(w io.Writer, took time.Duration) error {
 	for _, o := range r {
 		fmt.Fprintf(&b, "  <testcase name=\"%s\" classname=\"%s\" time=\"%.3f\">", escape(o.Name), escape(o.File), o.seconds())
 		if !o.Passed {
-			fmt.Fprintf(&b, "<failure message=\"%s\">%s</failure>", escape(o.Why()), escape(strings.Join(o.lines(), "\n")))
+			fmt.Fprintf(&b, "<failure message=\"%s\">%s</failure>", escape(o.Why()), escape(o.text()))
 		}
 		b.WriteString("</testcase>\n")
 	}
@@ -208,7 +196,7 @@ func (o Outcome) Annotation() string {
 	if o.Passed {
 		return ""
 	}
-	return actions.Error(o.File, "belay rehearse test: "+o.Name, strings.Join(o.lines(), "\n"))
+	return actions.Error(o.File, "belay rehearse test: "+o.Name, o.text())
 }
 
 // Summary is a table for the summary of the step in GitHub Actions.
