@@ -13,26 +13,29 @@ import (
 func Worked(w *belaytype.Worktree, run string) (lines []string) {
 	run = printable.ShortID(run)
 	what := message.Changed(w.Commits, w.Files, w.Added, w.Deleted)
-	branch := "branch " + w.Branch
+	show := "See it with: belay trees show " + run
+	on := fmt.Sprintf("work is on branch %s (%s). ", w.Branch, what)
+	first := "the " + on + show + "; land it with: belay trees land " + run
 	switch {
 	case w.LandedOn != "":
-		lines = append(lines, fmt.Sprintf("landed on %s: %s", w.LandedOn, what))
+		first = fmt.Sprintf("landed on %s: %s", w.LandedOn, what)
 	case w.State == "interrupted":
-		lines = append(lines, "the work so far is in "+printable.Line(w.Path)+". See it with: belay trees show "+run)
+		first = "the work so far is in " + printable.Line(w.Path) + ". " + show
 	case w.Files == 0:
-		lines = append(lines, "nothing was changed in "+printable.Line(w.Path))
+		first = "nothing was changed in " + printable.Line(w.Path)
 	case w.State == "conflict":
-		lines = append(lines, fmt.Sprintf("the work is on %s (%s). To merge it: git merge %s", branch, what, printable.Quoted(w.Branch)))
+		first = "the " + on + "To merge it: git merge " + printable.Quoted(w.Branch)
 	case w.State == "failed":
-		lines = append(lines, fmt.Sprintf("the unfinished work is on %s (%s). See it with: belay trees show %s", branch, what, run))
-	default:
-		lines = append(lines, fmt.Sprintf("the work is on %s (%s). See it with: belay trees show %s; land it with: belay trees land %s", branch, what, run, run))
+		first = "the unfinished " + on + show
 	}
+	lines = append(lines, first)
 	if len(w.Nested) > 0 {
-		lines = append(lines, "not committed, because it is a repository of its own: "+printable.Line(strings.Join(w.Nested, ", ")))
+		names := printable.Line(strings.Join(w.Nested, ", "))
+		lines = append(lines, "not committed, because it is a repository of its own: "+names)
 	}
 	for _, why := range w.Kept {
-		lines = append(lines, fmt.Sprintf("a retry got another tree, because %s; the one before is kept", printable.Line(why)))
+		why = printable.Line(why)
+		lines = append(lines, fmt.Sprintf("a retry got another tree, because %s; the one before is kept", why))
 	}
 	return lines
 }

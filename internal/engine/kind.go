@@ -40,8 +40,8 @@ type kind interface {
 	resumePrice(j *judgement, at time.Time) string
 	// sendBack prepares an attempt that tells an agent what its work lacks, and reports whether there can be one.
 	sendBack(j *judgement, what string) bool
-	// continues reports whether the next attempt goes on with what one before has done.
-	continues() bool
+	// continues reports whether the next attempt goes on with what one before has done, and in which session.
+	continues() (session string, yes bool)
 	// describe puts into a line of the log what is special to the kind.
 	describe(e *journal.Entry, j *judgement)
 	// prompts are what the command was asked beside [Command.Prompt]: in its arguments, and on stdin.

@@ -82,7 +82,7 @@ func (k *plain) repeat(*judgement)                        {}
 func (k *plain) resumePrice(*judgement, time.Time) string { return "" }
 
 func (k *plain) sendBack(*judgement, string) bool    { return false }
-func (k *plain) continues() bool                     { return false }
+func (k *plain) continues() (string, bool)           { return "", false }
 func (k *plain) describe(*journal.Entry, *judgement) {}
 func (k *plain) prompts() []string                   { return nil }
 func (k *plain) preview(p *belaytype.Preview) error  { return nil }

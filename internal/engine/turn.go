@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/worktree"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -126,7 +127,11 @@ func (k *turn) lastSession() (last state.Session, ok bool) {
 	if k.call.State == nil {
 		return last, false
 	}
-	return k.call.State.LastSession(k.call.Profile.Name(), k.call.Dir())
+	dirs := []string{k.call.Dir()}
+	if k.call.Settings.Worktree.On {
+		dirs = worktree.Dirs(k.call.State.Dir, dirs[0])
+	}
+	return k.call.State.LastSession(k.call.Profile.Name(), dirs...)
 }
 
 func (k *turn) prepare(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
@@ -289,7 +294,9 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 	return nil
 }
 
-func (k *turn) continues() bool { return k.next.Continue || k.next.Session != "" }
+func (k *turn) continues() (session string, yes bool) {
+	return k.next.Session, k.next.Continue || k.next.Session != ""
+}
 
 func (k *turn) describe(e *journal.Entry, j *judgement) {
 	if e.Session == "" && j.verdict.Class != verdict.SessionNotFound {

@@ -14,12 +14,7 @@ import (
 // for many commands; a flag is refused.
 func (r Recognized) SkipCheck(s *config.Settings) (skipped []string, err error) {
 	if s.Check == "" {
-		for _, name := range []string{"check-rounds", "check-timeout", "check-prompt", "check-first"} {
-			if strings.HasPrefix(s.From(name), "--") {
-				return nil, command.Usage(message.Error("--"+name+" needs --check"), "")
-			}
-		}
-		return nil, nil
+		return nil, needs(s, "check", "check-rounds", "check-timeout", "check-prompt", "check-first")
 	}
 	known := r.Known
 	if known == nil {
@@ -34,6 +29,16 @@ func (r Recognized) SkipCheck(s *config.Settings) (skipped []string, err error) 
 	}
 	s.Check = ""
 	return []string{fmt.Sprintf("%s has no effect here: %s", from, message.NoCheck(known.Name()))}, nil
+}
+
+// needs refuses flags that mean nothing without another one.
+func needs(s *config.Settings, flag string, without ...string) error {
+	for _, name := range without {
+		if strings.HasPrefix(s.From(name), "--") {
+			return command.Usage(message.Error("--"+name+" needs --"+flag), "")
+		}
+	}
+	return nil
 }
 
 // check is the check that the settings ask for. What a check starts is not checked in turn, which might never end, unless a flag says so.

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,15 +94,15 @@ func (s *State) Session(profile, id string) (session Session) {
 	return session
 }
 
-// LastSession finds the session of a profile and directory that was used last.
-func (s *State) LastSession(profile, dir string) (last Session, ok bool) {
+// LastSession finds the session of a profile in one of the directories that was used last.
+func (s *State) LastSession(profile string, dirs ...string) (last Session, ok bool) {
 	names, _ := safefile.ReadOwnDir(s.sessionDir())
 	for _, name := range names {
 		id, ours := strings.CutPrefix(strings.TrimSuffix(name, ".json"), profile+"-")
 		if !ours {
 			continue
 		}
-		if one := s.Session(profile, id); one.Dir == dir && one.ID != "" && one.Updated.After(last.Updated) {
+		if one := s.Session(profile, id); slices.Contains(dirs, one.Dir) && one.ID != "" && one.Updated.After(last.Updated) {
 			last, ok = one, true
 		}
 	}

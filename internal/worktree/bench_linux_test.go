@@ -30,10 +30,10 @@ func BenchmarkEnter(b *testing.B) {
 		before := cpu()
 		run(b, top, "worktree", "add", "-q", "--detach", filepath.Join(b.TempDir(), "plain"), "HEAD")
 		between := cpu()
-		o := &Order{ID: fmt.Sprint("run", n), Run: fmt.Sprint("run", n), Dir: top}
-		p, err := s.Check(o)
+		tree, err := s.Plan(top, "", "")
 		must.OK(b, err)
-		tree, _, err := s.Enter(o, p)
+		tree.ID, tree.Run = fmt.Sprint("run", n), fmt.Sprint("run", n)
+		_, err = tree.Enter()
 		must.OK(b, err)
 		must.OK(b, tree.Ready(false))
 		gits, ours = gits+between-before, ours+cpu()-between

@@ -2,8 +2,10 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,24 +22,28 @@ type Start func(supervise.Spec) (supervise.Exit, error)
 // gitTime is how long a call of git may take: it may have to fetch what a partial clone has left out.
 const gitTime = 30 * time.Minute
 
-// harmless keeps git from running what only it would run here: hooks, a file monitor, an editor, a program that signs, maintenance. What a repository's
-// filters and merge drivers are is in the user's own settings, and its files are nothing without them.
-var harmless = []string{"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.editor=true", "sequence.editor=true", "core.pager=cat", "core.safecrlf=false",
-	"commit.gpgSign=false", "submodule.recurse=false", "diff.ignoreSubmodules=all", "gc.auto=0", "maintenance.auto=false", "rerere.enabled=false", "merge.autoStash=false",
-	"rebase.autoStash=false", "rebase.updateRefs=false", "rebase.autoSquash=false", "rebase.rebaseMerges=false", "rebase.abbreviateCommands=false",
-	"advice.addEmbeddedRepo=false", "advice.detachedHead=false"}
+// harmless keeps git from running what only it would run here: hooks, a file monitor, a program that signs, maintenance. What a repository's filters and
+// merge drivers are is in the user's own settings, and its files are nothing without them.
+const harmless = "core.hooksPath=" + os.DevNull + " core.fsmonitor=false core.safecrlf=false commit.gpgSign=false" +
+	" submodule.recurse=false diff.ignoreSubmodules=all gc.auto=0 maintenance.auto=false rerere.enabled=false" +
+	" merge.autoStash=false rebase.autoStash=false rebase.updateRefs=false rebase.autoSquash=false" +
+	" rebase.rebaseMerges=false"
 
-// Local are the variables that point git at another repository, or at another part of one: a command that works in a tree of its own must not have them, as
-// it has them where a hook has started it.
-var Local = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-	"GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_INTERNAL_SUPER_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REFLOG_ACTION", "GIT_LITERAL_PATHSPECS",
-	"GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_CEILING_DIRECTORIES"}
+// quiet is the environment in which git asks nothing, and takes no lock only to be quicker later.
+const quiet = "GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0 GIT_EDITOR=true GIT_SEQUENCE_EDITOR=true LC_ALL=C"
 
-// Environ is an environment without [Local].
+// local are the variables that point git at another repository, or at another part of one.
+const local = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_PREFIX GIT_OBJECT_DIRECTORY GIT_NAMESPACE" +
+	" GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_QUARANTINE_PATH GIT_INTERNAL_SUPER_PREFIX GIT_GRAFT_FILE GIT_SHALLOW_FILE" +
+	" GIT_REFLOG_ACTION GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS" +
+	" GIT_EXTERNAL_DIFF GIT_CEILING_DIRECTORIES"
+
+// Environ is an environment without what points git elsewhere: a command that works in a tree of its own must not have that, as it has where a hook has
+// started it.
 func Environ(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
-		return slices.Contains(Local, name)
+		return slices.Contains(strings.Fields(local), name)
 	})
 }
 
@@ -61,8 +67,13 @@ type failure struct {
 	code          int
 }
 
+// Error is what failed, and the line in which git says why: the first with "fatal" or "error", or the last one.
 func (f *failure) Error() string {
-	return message.FilesGitFailed(f.command, f.code, f.said)
+	said := strings.TrimSpace(f.said)
+	why := regexp.MustCompile("(?m)^(fatal|error): .*").FindString(said)
+	why = cmp.Or(why, said[strings.LastIndex(said, "\n")+1:])
+	why = printable.CutEnd(printable.Line(redact.Text(why)), 200, "…")
+	return message.FilesGitFailed(f.command, f.code, why)
 }
 
 // call calls git, and returns what it prints without the last line break.
@@ -72,26 +83,35 @@ func (g git) call(args ...string) (string, error) {
 		return "", errors.New("git was not found")
 	}
 	argv := []string{path}
-	for _, setting := range harmless {
+	for setting := range strings.FieldsSeq(harmless) {
 		argv = append(argv, "-c", setting)
 	}
-	env := append(Environ(os.Environ()), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_MERGE_AUTOEDIT=no", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "LC_ALL=C")
 	var out bytes.Buffer
 	var said supervise.Tail
-	exit, err := g.start(supervise.Spec{Path: path, Args: append(argv, args...), Dir: g.dir, Env: append(env, g.env...), RunID: g.run, Outlives: g.run == "",
-		Stdout: &out, Stderr: &said, Placement: supervise.OwnSession, Timeout: gitTime})
-	switch {
-	case err != nil:
-		return "", err
-	case exit.ShellCode() != 0:
-		return out.String(), &failure{command: args[0], said: printable.CutEnd(printable.Line(redact.Text(reason(said.String()))), 200, "…"), code: exit.ShellCode()}
+	exit, err := g.start(supervise.Spec{
+		Path: path, Args: append(argv, args...), Dir: g.dir, Stdout: &out, Stderr: &said, Timeout: gitTime,
+		Env:   slices.Concat(Environ(os.Environ()), strings.Fields(quiet), g.env),
+		RunID: g.run, Outlives: g.run == "", Placement: supervise.OwnSession,
+	})
+	if err == nil && exit.ShellCode() != 0 {
+		err = &failure{args[0], said.String(), exit.ShellCode()}
 	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 // try calls git for what it does, not for what it prints.
 func (g git) try(args ...string) error {
 	_, err := g.call(args...)
+	return err
+}
+
+// each calls git for one thing after the other, until one fails. No word has a space.
+func (g git) each(calls ...string) (err error) {
+	for _, words := range calls {
+		if err == nil {
+			err = g.try(strings.Fields(words)...)
+		}
+	}
 	return err
 }
 
@@ -104,13 +124,11 @@ func (g git) names(args ...string) ([]string, error) {
 // is asks a question that git answers with exit code 0 or 1.
 func (g git) is(args ...string) bool { return g.try(args...) == nil }
 
-// reason is the line in which git says why it has failed: the first with "fatal" or "error", or the last one.
-func reason(text string) (line string) {
-	for one := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		if strings.HasPrefix(one, "fatal: ") || strings.HasPrefix(one, "error: ") {
-			return one
-		}
-		line = one
+// commit is the commit that a name stands for; empty if there is none.
+func (g git) commit(name string) string {
+	text, err := g.call("rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		return ""
 	}
-	return line
+	return strings.TrimPrefix(text, "--end-of-options\n")
 }

@@ -30,10 +30,10 @@ func place(t *testing.T) (top string, s *Store, tree *Tree) {
 
 func enter(t *testing.T, s *Store, top string) *Tree {
 	t.Helper()
-	o := &Order{ID: "run", Run: "run", Dir: top}
-	p, err := s.Check(o)
+	tree, err := s.Plan(top, "", "")
 	must.OK(t, err)
-	tree, _, err := s.Enter(o, p)
+	tree.ID, tree.Run = "run", "run"
+	_, err = tree.Enter()
 	must.OK(t, err)
 	must.OK(t, tree.Ready(false))
 	t.Cleanup(tree.Release)
@@ -63,7 +63,7 @@ func all(tree *Tree) {
 	tree.Commit("work", Done)
 	tree.Change()
 	tree.Land(context.Background(), nil)
-	tree.Prune()
+	tree.Prune(false)
 	tree.Drop()
 }
 
@@ -163,4 +163,14 @@ func TestDrop_RepositoryGone(t *testing.T) {
 	if list, err := s.List(); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
+}
+
+// output is what git prints.
+func output(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	must.OK(t, err)
+	return string(out)
 }

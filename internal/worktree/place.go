@@ -1,11 +1,12 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -20,71 +21,63 @@ type Place struct {
 	Onto   string `json:"onto,omitempty"` // the branch that is checked out; empty if none is
 }
 
-// find finds the place that a directory is, and refuses what a tree cannot be made from. ref is the commit to begin from; empty means the one that is checked out.
-func (s *Store) find(dir, ref string) (p Place, err error) {
-	g := git{start: s.Start, dir: dir, run: s.Run}
-	kind, err := g.call("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
-	switch {
-	case err != nil:
-		return p, message.Error(printable.Line(dir)+" is not in a git repository", err)
-	case strings.HasPrefix(kind, "true"):
-		return p, errors.New(printable.Line(dir) + " is a bare repository, which has no work tree")
-	case kind != "false\ntrue":
-		return p, errors.New(printable.Line(dir) + " is not in the work tree of its repository")
-	}
-	asked := func(args ...string) (text string) {
+// Plan is a tree that could be made of a directory; none is, and what is not possible is refused. ref is the commit to begin from, empty for the one that is
+// checked out, and below the directory for the tree, empty for that of the store.
+func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
+	t := &Tree{store: s, below: below}
+	g, name := git{start: s.Start, dir: dir, run: s.Run}, printable.Line(dir)
+	var err error
+	asked := func(what string) (text string) {
 		if err == nil {
-			text, err = g.call(append([]string{"rev-parse"}, args...)...)
+			text, err = g.call("rev-parse", what)
 		}
 		return text
 	}
+	switch bare := asked("--is-bare-repository"); {
+	case err != nil:
+		return nil, message.Error(name+" is not in a git repository", err)
+	case bare == "true":
+		return nil, errors.New(name + " is a bare repository, which has no work tree")
+	}
 	outer := asked("--show-superproject-working-tree")
-	p.Top, p.Prefix, p.Common = asked("--show-toplevel"), asked("--show-prefix"), asked("--git-common-dir")
-	if err != nil {
-		return p, err
+	t.Top, t.Prefix, t.Common = asked("--show-toplevel"), asked("--show-prefix"), asked("--git-common-dir")
+	if !filepath.IsAbs(t.Common) {
+		t.Common = filepath.Join(dir, t.Common)
 	}
-	if outer != "" {
-		return p, fmt.Errorf("%s is in a submodule. Start in the repository around it, %s", printable.Line(dir), printable.Line(outer))
-	}
-	if !filepath.IsAbs(p.Common) {
-		p.Common = filepath.Join(dir, p.Common)
-	}
-	if ref == "" {
-		ref = "HEAD"
-	}
-	if p.Base, err = g.call("rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err != nil {
-		if ref == "HEAD" {
-			return p, errors.New("the repository has no commit yet")
-		}
-		return p, fmt.Errorf("%s names no commit", printable.Line(ref))
-	}
-	p.Base = strings.TrimPrefix(p.Base, "--end-of-options\n")
-	p.Onto, _ = g.call("symbolic-ref", "--quiet", "HEAD")
-	p.Onto = strings.TrimPrefix(p.Onto, "refs/heads/")
+	head, _ := g.call("symbolic-ref", "--quiet", "HEAD")
+	t.Onto = strings.TrimPrefix(head, "refs/heads/")
+	t.Base = g.commit(cmp.Or(ref, "HEAD"))
 	switch {
-	case p.Prefix != "" && !g.is("cat-file", "-e", p.Base+":"+p.Prefix):
-		return p, fmt.Errorf("%s is not in the commit that the tree would be made from", printable.Line(strings.TrimSuffix(p.Prefix, "/")))
-	case g.is("show-ref", "--verify", "--quiet", "refs/heads/"+branches):
-		return p, fmt.Errorf("a branch called %s is in the way of %s/…. To rename it: git branch -m %s NEWNAME", branches, branches, branches)
+	case err != nil:
+		return nil, err
+	case outer != "":
+		return nil, fmt.Errorf("%s is in a submodule. Start in the repository around it, %s", name, printable.Line(outer))
+	case t.Base == "" && cmp.Or(ref, "HEAD") == "HEAD":
+		return nil, errors.New("the repository has no commit yet")
+	case t.Base == "":
+		return nil, fmt.Errorf("%s names no commit", printable.Line(ref))
+	case t.Prefix != "" && !g.is("cat-file", "-e", t.Base+":"+t.Prefix):
+		return nil, fmt.Errorf("%s is not in the commit that the tree would be made from", printable.Line(t.Prefix))
+	case g.commit("refs/heads/belay") != "":
+		return nil, errors.New("a branch called belay is in the way of belay/…. To rename it: git branch -m belay NEWNAME")
 	}
-	return p, nil
+	if below == "" {
+		return t, nil
+	}
+	if t.below, err = filepath.Abs(below); err != nil {
+		return nil, err
+	}
+	g.dir = t.Top
+	ignored, _ := errors.AsType[*failure](g.try("check-ignore", "--quiet", "--", filepath.Join(t.below, "x")))
+	if ignored != nil && ignored.code == 1 { // it is 128 outside of the repository
+		const what = "%s is in the repository, which does not ignore it. Add it to .gitignore, or choose another directory"
+		return nil, fmt.Errorf(what, printable.Line(below))
+	}
+	return t, nil
 }
-
-// branches is what the names of branches begin with, before a slash.
-const branches = "belay"
 
 // branchName is the name of a branch for a run: of what the run is called, as far as git takes that.
 func branchName(name string) string {
-	const most = 60
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' || r == '.' {
-			return r
-		}
-		return '-'
-	}, name)
-	for strings.Contains(text, "--") || strings.Contains(text, "..") {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "--", "-"), "..", ".")
-	}
-	text = string([]rune(text)[:min(most, len([]rune(text)))])
-	return branches + "/" + strings.TrimSuffix(strings.Trim(text, "-."), ".lock")
+	text := []rune(regexp.MustCompile(`[^\pL\pN_]+`).ReplaceAllString(name, "-"))
+	return "belay/" + strings.Trim(string(text[:min(len(text), 60)]), "-")
 }

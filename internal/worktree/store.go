@@ -1,8 +1,8 @@
 // Package worktree gives runs work trees of their own, so that the user's is not touched until work is done.
 //
 // A [Tree] is a git worktree on a branch of its own, below the state directory. It is made at the commit that its [Place] names, and all attempts of a run find it at the
-// same path. [Tree.Save] keeps what an attempt has changed as a commit below refs/belay/RUN, without touching the tree; [Tree.Fresh] makes the tree as it was
-// made. [Tree.Commit] puts all of it on the branch, and [Tree.Land] brings that into the branch that was checked out: see there for what is never touched.
+// same path. [Tree.Save] keeps what an attempt has changed as a commit below refs/belay/RUN, without touching the tree; [Tree.Fresh] makes the tree anew.
+// [Tree.Commit] puts all of it on the branch, and [Tree.Land] brings that into the branch that was checked out: see there for what is never touched.
 //
 // The [Store] knows all trees, each by a file; who works in one holds its lock, which the system frees however it ends. [Store.Rescue] saves what is in trees whose
 // owners are dead. Only [Tree.Drop] and [Tree.Prune] remove one.
@@ -13,6 +13,7 @@
 package worktree
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,37 +35,38 @@ import (
 type State string
 
 const (
-	Making      State = "making"      // it is being made, or what makes it ready runs
-	Working     State = "working"     // a run works in it, or has left it to be continued
+	Making      State = "making"      // it is being made, or what makes it ready runs: nothing in it is anyone's work
+	Working     State = "working"     // a run works in it
 	Killed      State = "killed"      // its run was killed, and what was not committed is saved
+	Interrupted State = "interrupted" // its run was stopped, and may continue; likewise
 	Failed      State = "failed"      // what there is is committed
 	Done        State = "done"        // likewise
 	Landing     State = "landing"     // likewise, and it is being brought into its branch
 	Conflict    State = "conflict"    // likewise, and it could not be brought into its branch
 	Landed      State = "landed"      // it is part of the branch that it came from
 	Kept        State = "kept"        // a fresh start got another path, because not all that is in it could be saved
-	Interrupted State = "interrupted" // the run was stopped, and may continue
 )
 
 // Tree is a work tree of a run.
 type Tree struct {
 	ID   string `json:"id"`
 	Run  string `json:"run"` // the last one that has worked in it
-	Task string `json:"task,omitempty"`
-	Name string `json:"name,omitempty"`
+	Task string `json:"task"`
+	Name string `json:"name"`
 	Place
-	Path    string    `json:"path"` // empty if only the branch is left
-	Admin   string    `json:"admin"`
+	Path    string    `json:"path"`   // empty if only the branch is left
+	Admin   string    `json:"admin"`  // what git keeps of it
 	Branch  string    `json:"branch"` // without refs/heads/
 	State   State     `json:"state"`
-	Saved   []string  `json:"saved,omitempty"` // refs
+	Saved   []string  `json:"saved"` // refs
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
-	// Made is what was in it once it was ready, as a git tree, and Ignored stands for what git ignores of that.
-	Made    string `json:"made,omitempty"`
-	Ignored string `json:"ignored,omitempty"`
+	// Made is what its setup has made of it, as a git tree, and Ignored stands for what git ignores of that.
+	Made    string `json:"made"`
+	Ignored string `json:"ignored"`
 
 	store *Store
+	below string // the directory that it is to be made in
 	lock  *os.File
 }
 
@@ -75,16 +77,22 @@ type Store struct {
 	Run   string // the run that git is called for; empty for none
 }
 
-// errBusy says that another process works in a tree.
-var errBusy = errors.New("a run is working in it")
+// Of are the trees that are kept in a state directory. A nil supervisor is the one of a library.
+func Of(stateDir string, sup *supervise.Supervisor) *Store {
+	if sup == nil {
+		sup = &supervise.Supervisor{}
+	}
+	start := func(spec supervise.Spec) (supervise.Exit, error) { return sup.Run(spec, nil) }
+	return &Store{Dir: filepath.Join(stateDir, "trees"), Start: start}
+}
 
-func (s *Store) recordPath(id string) string { return filepath.Join(s.Dir, id+".json") }
+func (s *Store) file(id, kind string) string { return filepath.Join(s.Dir, id+kind) }
 
 // List are all trees, the oldest first.
 func (s *Store) List() (list []*Tree, err error) {
 	names, err := safefile.ReadOwnDir(s.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	for _, name := range names {
 		if id, ok := strings.CutSuffix(name, ".json"); ok {
@@ -94,17 +102,29 @@ func (s *Store) List() (list []*Tree, err error) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *Tree) int { return a.Created.Compare(b.Created) })
-	return list, nil
+	return list, err
+}
+
+// Dirs are where runs work that were started in a directory, and have trees of their own in the state directory.
+func Dirs(stateDir, dir string) (dirs []string) {
+	real, _ := filepath.EvalSymlinks(dir)
+	list, _ := Of(stateDir, nil).List()
+	for _, t := range list {
+		if filepath.Join(t.Top, filepath.FromSlash(t.Prefix)) == real {
+			dirs = append(dirs, t.Dir())
+		}
+	}
+	return dirs
 }
 
 func (s *Store) load(id string) (*Tree, error) {
-	data, err := safefile.ReadOwn(s.recordPath(id), 1<<20)
 	t := &Tree{store: s}
+	data, err := safefile.ReadOwn(s.file(id, ".json"), 1<<20)
 	if err == nil {
 		err = json.Unmarshal(data, t)
 	}
 	if err == nil && t.ID != id {
-		err = fmt.Errorf("%s does not belong to %s", s.recordPath(id), id)
+		err = fmt.Errorf("%s does not belong to %s", s.file(id, ".json"), id)
 	}
 	return t, err
 }
@@ -115,45 +135,29 @@ func (t *Tree) save(state State) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(t.store.recordPath(t.ID), ".new-*", append(data, '\n'))
+	return atomicfile.Write(t.store.file(t.ID, ".json"), ".new-*", append(data, '\n'))
 }
 
-// claim takes the lock of a tree, whose file may be removed by who has it.
-func (s *Store) claim(id string) (*os.File, error) {
-	path := filepath.Join(s.Dir, id+".lock")
-	for {
-		f, err := flock.OpenAll(path)
-		if err != nil {
-			return nil, err
+// errBusy says that another process works in a tree.
+var errBusy = errors.New("a run is working in it")
+
+// claim takes the lock of a tree, whose file may be removed by who has it, and waits that long for another.
+func (s *Store) claim(id string, patience time.Duration) (f *os.File, err error) {
+	err = flock.Wait(func() (held bool, err error) {
+		if f, err = flock.OpenAll(s.file(id, ".lock")); err != nil {
+			return false, err
 		}
-		held, err := flock.Try(f, flock.Exclusive)
-		if held && err == nil {
-			opened, err := f.Stat()
-			named, nerr := os.Lstat(path)
-			if err == nil && nerr == nil && os.SameFile(opened, named) {
-				return f, nil
-			}
+		if held, err = flock.Try(f, flock.Exclusive); held {
+			opened, _ := f.Stat()
+			named, gone := os.Lstat(f.Name())
+			held = gone == nil && os.SameFile(opened, named)
+		}
+		if !held {
 			f.Close()
-			continue
 		}
-		f.Close()
-		if err == nil {
-			err = errBusy
-		}
-		return nil, err
-	}
-}
-
-// await is claim that waits for one who only saves what is there.
-func (s *Store) await(id string) (f *os.File, err error) {
-	err = flock.Wait(func() (bool, error) {
-		f, err = s.claim(id)
-		if errors.Is(err, errBusy) {
-			return false, nil
-		}
-		return err == nil, err
+		return held, err
 	}, func(waited time.Duration) error {
-		if waited > time.Minute {
+		if waited >= patience {
 			return errBusy
 		}
 		return nil
@@ -163,7 +167,7 @@ func (s *Store) await(id string) (f *os.File, err error) {
 
 // Take takes a tree for this process alone. What is known of it is read again.
 func (t *Tree) Take() error {
-	f, err := t.store.claim(t.ID)
+	f, err := t.store.claim(t.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -185,97 +189,109 @@ func (t *Tree) Release() {
 	}
 }
 
-// Busy reports whether a process works in the tree.
-func (t *Tree) Busy() bool {
-	if t.lock != nil {
-		return true
+// Enter makes the tree as planned, or finds the one that was made for the same ID, as an earlier run has left it: then again is true.
+func (t *Tree) Enter() (again bool, err error) {
+	if t.lock, err = t.store.claim(t.ID, time.Minute); err != nil { // one may be saving what a killed run has left
+		return false, err
 	}
-	f, err := t.store.claim(t.ID)
-	if err == nil {
-		f.Close()
+	defer func() {
+		if err != nil {
+			t.Release()
+		}
+	}()
+	was, err := t.store.load(t.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		t.Created = time.Now().UTC()
+		if err = t.reserve(); err == nil {
+			err = t.add()
+		}
+		return false, err
+	case err != nil:
+		return false, err
+	case was.Common != t.Common:
+		return false, fmt.Errorf("it has a tree of another repository. To drop that: belay trees drop %s", was.Run)
 	}
-	return errors.Is(err, errBusy)
+	was.lock, was.Run, was.Name, was.below = t.lock, t.Run, t.Name, t.below
+	*t = *was
+	again = t.State != Making
+	return again, errors.Join(t.Reopen(), t.save(t.State))
 }
 
-// Order is what a run wants of its tree.
-type Order struct {
-	ID, Run, Task, Name string // ID is the run's, or that of its task, which finds the tree of an earlier run again
-	Dir, Ref            string // where the caller is, and what to begin from
-	Below               string // the directory for the tree; empty means the store's
-}
-
-// Check refuses what no tree can be made for.
-func (s *Store) Check(o *Order) (Place, error) {
-	p, err := s.find(o.Dir, o.Ref)
-	if err != nil || o.Below == "" {
-		return p, err
+// reserve makes the branch, under a name that is free.
+func (t *Tree) reserve() (err error) {
+	first := branchName(cmp.Or(t.Name, printable.ShortID(t.Run)))
+	if first == "belay/" {
+		first += printable.ShortID(t.Run)
 	}
-	below, err := filepath.Abs(o.Below)
-	if err != nil {
-		return p, err
-	}
-	for at := below; ; at = filepath.Dir(at) { // the nearest directory that is there
-		real, err := filepath.EvalSymlinks(at)
-		if err != nil && at != filepath.Dir(at) {
-			continue
+	t.Branch = first
+	for n := 2; ; n++ {
+		if t.repo().commit(t.ref()) == "" {
+			err = t.save(Making)
+			if err == nil {
+				err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, "")
+			}
+			if err == nil || t.repo().commit(t.ref()) == "" { // else another was quicker
+				return err
+			}
 		}
-		rest, _ := filepath.Rel(at, below)
-		in, err := filepath.Rel(p.Top, filepath.Join(real, rest))
-		if err == nil && filepath.IsLocal(in) && !(git{start: s.Start, dir: p.Top, run: s.Run}).is("check-ignore", "--quiet", "--", filepath.Join(in, "x")) {
-			return p, fmt.Errorf("%s is in the repository, which does not ignore it. Add it to .gitignore, or choose another directory", printable.Line(o.Below))
-		}
-		return p, nil
+		t.Branch = fmt.Sprintf("%s-%d", first, n)
 	}
 }
 
-// Enter finds the tree of an order, or makes it. again says that it is there from an earlier run, as that has left it.
-func (s *Store) Enter(o *Order, p Place) (t *Tree, again bool, err error) {
-	if err := safefile.MakeOwnDir(s.Dir); err != nil {
-		return nil, false, err
-	}
-	lock, err := s.await(o.ID)
-	if err != nil {
-		return nil, false, err
-	}
-	if t, err = s.load(o.ID); err == nil && t.Common == p.Common && t.Prefix == p.Prefix {
-		t.lock = lock
-		if t.sound() == nil && t.State != Making {
-			t.Run, t.Name = o.Run, o.Name
-			return t, true, t.save(t.State)
-		}
-		if t.State == Making && len(t.Saved) == 0 { // nothing has worked in it
-			err = t.discard()
-		} else {
-			err = t.leave("before", t.Branch, t.State)
+// add makes the tree of its branch at its path, or beside it if something is there.
+func (t *Tree) add() (err error) {
+	if t.Path == "" {
+		below := cmp.Or(t.below, t.store.Dir)
+		if err = os.MkdirAll(below, 0o700); err == nil {
+			below, err = filepath.EvalSymlinks(below)
 		}
 		if err != nil {
-			lock.Close()
-			return nil, false, err
+			return err
+		}
+		t.Path = filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID))
+	}
+	first := t.Path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(t.Path); err != nil {
+			break
+		}
+		t.Path = fmt.Sprintf("%s-%d", first, n)
+	}
+	t.Admin = ""
+	t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
+	if err = t.save(Making); err == nil {
+		err = t.repo().try("worktree", "add", "--quiet", "--force", "--", t.Path, t.Branch)
+	}
+	if err == nil {
+		g := git{start: t.store.Start, dir: t.Path, run: t.store.Run}
+		if t.Admin, err = g.call("rev-parse", "--absolute-git-dir"); err == nil {
+			err = t.save(Making)
 		}
 	}
-	below := o.Below
-	if below == "" {
-		below = s.Dir
-	}
-	if below, err = filepath.Abs(below); err == nil {
-		err = os.MkdirAll(below, 0o700)
-	}
-	if err == nil {
-		below, err = filepath.EvalSymlinks(below)
-	}
-	t = &Tree{ID: o.ID, Run: o.Run, Task: o.Task, Name: o.Name, Place: p, store: s, lock: lock, Created: time.Now().UTC()}
-	t.Path = filepath.Join(below, filepath.Base(p.Top)+"-"+printable.ShortID(o.ID))
-	if err == nil {
-		err = t.reserve()
+	return err
+}
+
+// Reopen makes the tree of its branch again, where it is gone or was only half made.
+func (t *Tree) Reopen() (err error) {
+	state := t.State
+	switch {
+	case state == Making:
+		err = t.remove()
+	case t.sound() == nil:
+		return nil
+	default:
+		if _, gone := os.Lstat(t.Path); gone == nil { // what git has forgotten, or what has taken its place
+			err = t.leave()
+		}
 	}
 	if err == nil {
 		err = t.add()
 	}
-	if err != nil {
-		t.Release()
-		return nil, false, err
+	if err == nil && state != Making {
+		err = t.save(state)
 	}
-	return t, false, nil
+	return err
 }
 
 // repo is git in the repository, and not in the tree.
@@ -285,78 +301,14 @@ func (t *Tree) repo() git {
 
 // git is git in the tree. It is told where that belongs: what is in the tree may say something else.
 func (t *Tree) git() git {
-	return git{start: t.store.Start, dir: t.Path, run: t.store.Run, env: []string{"GIT_DIR=" + t.Admin, "GIT_WORK_TREE=" + t.Path}}
-}
-
-// zero is the name of no commit: a ref that is made must not be there.
-const zero = "0000000000000000000000000000000000000000"
-
-// none is [zero], as long as the names of commits are in this repository.
-func (t *Tree) none() string { return strings.Repeat(zero, 2)[:len(t.Base)] }
-
-// reserve makes the branch, under a name that is free.
-func (t *Tree) reserve() (err error) {
-	name := t.Name
-	if name == "" {
-		name = printable.ShortID(t.Run)
-	}
-	first := branchName(name)
-	if first == branches+"/" {
-		first += printable.ShortID(t.Run)
-	}
-	for n := 1; n < 1000; n++ {
-		if t.Branch = first; n > 1 {
-			t.Branch = fmt.Sprintf("%s-%d", first, n)
-		}
-		if t.repo().is("show-ref", "--verify", "--quiet", t.ref()) {
-			continue
-		}
-		if err = t.save(Making); err != nil {
-			return err
-		}
-		if err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, t.none()); err == nil {
-			return nil
-		}
-		if !t.repo().is("show-ref", "--verify", "--quiet", t.ref()) { // it is not that another was quicker
-			break
-		}
-	}
-	os.Remove(t.store.recordPath(t.ID))
-	return err
+	env := []string{"GIT_DIR=" + t.Admin, "GIT_WORK_TREE=" + t.Path}
+	return git{start: t.store.Start, dir: t.Path, run: t.store.Run, env: env}
 }
 
 func (t *Tree) ref() string { return "refs/heads/" + t.Branch }
 
-// add makes the tree at its path, or beside it if something is there.
-func (t *Tree) add() (err error) {
-	path := t.Path
-	for n := 2; ; n++ {
-		if _, err = os.Lstat(t.Path); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if n > 1000 {
-			return errors.New(path + " is there already")
-		}
-		t.Path = fmt.Sprintf("%s-%d", path, n)
-	}
-	if err = t.save(Making); err != nil {
-		return err
-	}
-	if err = t.repo().try("worktree", "add", "--quiet", "--force", "--", t.Path, t.Branch); err != nil {
-		return err
-	}
-	g := git{start: t.store.Start, dir: t.Path, run: t.store.Run}
-	if t.Admin, err = g.call("rev-parse", "--absolute-git-dir"); err != nil {
-		return err
-	}
-	return t.save(Making)
-}
-
 // sound reports what is wrong with a tree: it is gone, or something else is in its place.
 func (t *Tree) sound() error {
-	if t.Path == "" {
-		return errors.New("it is removed; its branch is " + t.Branch)
-	}
 	info, err := os.Lstat(t.Path)
 	if err == nil && !info.IsDir() {
 		err = errors.New(t.Path + " is not the tree any more")
@@ -369,11 +321,3 @@ func (t *Tree) sound() error {
 
 // Dir is where in the tree the caller's directory is.
 func (t *Tree) Dir() string { return filepath.Join(t.Path, filepath.FromSlash(t.Prefix)) }
-
-// Of are the trees that are kept in a state directory. A nil supervisor is the one of a library.
-func Of(stateDir string, sup *supervise.Supervisor) *Store {
-	if sup == nil {
-		sup = &supervise.Supervisor{}
-	}
-	return &Store{Dir: filepath.Join(stateDir, "trees"), Start: func(spec supervise.Spec) (supervise.Exit, error) { return sup.Run(spec, nil) }}
-}

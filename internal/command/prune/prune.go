@@ -23,10 +23,10 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 func answer(ctx context.Context, q *question.Question) (err error) {
 	age, size, dry := q.Text("older-than"), q.Text("max-size"), q.On("dry-run")
 	if q.On("trees") {
-		if age != "" || size != "" || dry {
-			return &request.UsageError{Err: message.Error(message.NotTogether("--trees", "other flags"))}
+		if age != "" || size != "" {
+			return &request.UsageError{Err: message.Error(message.NotTogether("--trees", "--older-than or --max-size"))}
 		}
-		return trees(q)
+		return trees(q, dry)
 	}
 	var before time.Time
 	switch {

@@ -1,8 +1,9 @@
 package prune
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/command/table"
@@ -11,37 +12,30 @@ import (
 	"github.com/belay-run/belay/internal/worktree"
 )
 
-// trees removes the trees in which everything is on a branch.
-func trees(q *question.Question) error {
+// trees removes the trees in which everything is on a branch, or says what it would remove.
+func trees(q *question.Question, dry bool) error {
 	s := worktree.Of(q.State.Dir, nil)
 	s.Rescue()
 	list, err := s.List()
-	if err != nil {
-		return err
-	}
 	var removed, bytes int64
-	var left []string
+	left := ""
 	for _, t := range list {
-		size := t.Size()
-		if err := t.Take(); err != nil {
-			continue // a run is working in it
-		}
-		kept, err := t.Prune()
-		t.Release()
-		if err != nil {
-			kept = err.Error()
-		}
-		if kept == "" {
-			removed, bytes = removed+1, bytes+size
+		path, size := t.Path, t.Size()
+		if t.Take() != nil { // a run is working in it
 			continue
 		}
-		if t.Path != "" {
-			left = append(left, printable.Quoted(t.Path))
-			q.Say(fmt.Sprintf("%s is kept: %s", printable.Line(t.Path), printable.Line(kept)))
+		kept, err := t.Prune(dry)
+		t.Release()
+		if err == nil && kept == "" {
+			removed, bytes = removed+1, bytes+size
+		} else if path != "" {
+			left += " " + printable.Quoted(path)
+			q.Say(printable.Line(fmt.Sprintf("%s is kept: %s", path, cmp.Or(kept, fmt.Sprint(err)))))
 		}
 	}
-	if len(left) > 0 {
-		q.Say("to drop what is kept, with all that is only there: belay trees drop " + strings.Join(left, " "))
+	if left != "" {
+		q.Say("to drop what is kept, with all that is only there: belay trees drop" + left)
 	}
-	return term.Line(q.Out, fmt.Sprintf("%s removed, %s freed", table.Count(removed, "tree"), term.Size(bytes)))
+	how := map[bool]string{false: "%s removed, %s freed", true: "%s would be removed, %s would be freed"}[dry]
+	return errors.Join(err, term.Line(q.Out, fmt.Sprintf(how, table.Count(removed, "tree"), term.Size(bytes))))
 }

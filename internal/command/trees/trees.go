@@ -53,66 +53,48 @@ states are:
 
 Details: https://github.com/belay-run/belay/blob/main/docs/worktree.md`,
 		Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := store(cmd.Context())
-			if err != nil {
-				return err
-			}
-			list, err := s.List()
-			if err != nil {
-				return command.Fail(err)
-			}
-			if asJSON {
-				var objects []treeJSON
-				for _, t := range list {
-					objects = append(objects, treeJSON{t.Run, t.Task, t.Name, stateOf(t), t.Path, t.Branch, t.Onto, t.Base, t.Saved, t.Size(), t.Created})
-				}
-				return term.JSONLines(cmd.OutOrStdout(), objects)
-			}
-			if len(list) == 0 {
-				return term.Line(cmd.OutOrStdout(), "no run has a tree of its own")
-			}
-			var rows [][]term.Piece
-			for _, t := range list {
-				rows = append(rows, term.Cells(printable.ShortID(t.Run), stateOf(t), t.Branch, printable.Size(t.Size()), term.Span(time.Since(t.Created)), t.Path))
-			}
-			return term.Table(cmd.OutOrStdout(), columns, rows)
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := store(cmd.Context())
+		if err != nil {
+			return err
+		}
+		list, err := s.List()
+		if err != nil {
+			return command.Fail(err)
+		}
+		var objects []treeJSON
+		var rows [][]term.Piece
+		for _, t := range list {
+			o := treeJSON{t, t.Now(), t.Size()}
+			objects = append(objects, o)
+			age := term.Span(time.Since(t.Created))
+			rows = append(rows, term.Cells(printable.ShortID(t.Run), string(o.State), t.Branch, printable.Size(o.Size), age, t.Path))
+		}
+		switch {
+		case asJSON:
+			return term.JSONLines(cmd.OutOrStdout(), objects)
+		case len(list) == 0:
+			return term.Line(cmd.OutOrStdout(), "no run has a tree of its own")
+		}
+		return term.Table(cmd.OutOrStdout(), columns, rows)
+	}
 	cmd.AddCommand(newShow(), newLand(), newDrop())
 	return cmd
 }
 
-var columns = []term.Column{{Heading: "RUN", Kind: term.Whole, Style: term.Faint}, {Heading: "STATE", Kind: term.Whole}, {Heading: "BRANCH", Kind: term.Path, Min: 16},
-	{Heading: "SIZE", Kind: term.Number, Drop: 2}, {Heading: "AGE", Kind: term.Number, Drop: 1}, {Heading: "PATH", Kind: term.Path, Drop: 3}}
+var columns = []term.Column{
+	{Heading: "RUN", Kind: term.Whole, Style: term.Faint}, {Heading: "STATE", Kind: term.Whole},
+	{Heading: "BRANCH", Kind: term.Path, Min: 16}, {Heading: "SIZE", Kind: term.Number, Drop: 2},
+	{Heading: "AGE", Kind: term.Number, Drop: 1}, {Heading: "PATH", Kind: term.Path, Drop: 3},
+}
 
 // treeJSON is a tree as others read it.
 type treeJSON struct {
-	Run     string    `json:"run"`
-	Task    string    `json:"task"`
-	Name    string    `json:"name"`
-	State   string    `json:"state"`
-	Path    string    `json:"path"`
-	Branch  string    `json:"branch"`
-	Onto    string    `json:"onto"`
-	Base    string    `json:"base"`
-	Saved   []string  `json:"saved"`
-	Size    int64     `json:"size_bytes"`
-	Created time.Time `json:"created"`
-}
-
-// stateOf is how far the work in a tree has come.
-func stateOf(t *worktree.Tree) string {
-	switch busy := t.Busy(); {
-	case busy:
-		return string(worktree.Working)
-	case t.State == worktree.Working, t.State == worktree.Landing, t.State == worktree.Making:
-		return string(worktree.Killed)
-	case t.State == worktree.Done && t.Landed():
-		return string(worktree.Landed)
-	}
-	return string(t.State)
+	*worktree.Tree
+	State worktree.State `json:"state"`
+	Size  int64          `json:"size_bytes"`
 }
 
 // store is where the trees of this user are kept.
@@ -124,31 +106,35 @@ func store(ctx context.Context) (*worktree.Store, error) {
 	return worktree.Of(state.Dir, command.Supervisor(ctx)), nil
 }
 
-// take finds the tree that a word means, the id, name or branch of a run, and takes it. What a killed run has left there is saved first.
-func take(ctx context.Context, word string) (*worktree.Tree, error) {
-	s, err := store(ctx)
+// with takes the tree that a word means, the id, name or branch of a run, for a command. What a killed run has left there is saved first.
+func with(cmd *cobra.Command, word string, do func(*worktree.Tree) error) error {
+	s, err := store(cmd.Context())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.Rescue()
 	list, err := s.List()
 	if err != nil {
-		return nil, command.Fail(err)
+		return command.Fail(err)
 	}
 	found := slices.DeleteFunc(list, func(t *worktree.Tree) bool {
-		return word == "" || !strings.HasPrefix(t.Run, word) && !strings.HasSuffix(t.Run, word) && t.Name != word && t.Task != word && t.Branch != word && t.Path != word && filepath.Base(t.Path) != word
+		names := []string{t.Run, printable.ShortID(t.Run), t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
+		return word == "" || !slices.Contains(names, word)
 	})
-	see := message.See("belay trees")
+	name, see := printable.Line(word), message.See("belay trees")
 	switch {
 	case len(found) == 0:
-		return nil, command.Usage(message.Error(fmt.Sprintf("no tree of %s was found", printable.Line(word))), see)
+		return command.Usage(message.Error(fmt.Sprintf("no tree of %s was found", name)), see)
 	case len(found) > 1:
-		return nil, command.Usage(message.Error(fmt.Sprintf("%d trees are called %s. Name one by its path", len(found), printable.Line(word))), see)
+		why := fmt.Sprintf("%d trees are called %s. Name one by its path", len(found), name)
+		return command.Usage(message.Error(why), see)
 	}
-	if err := found[0].Take(); err != nil {
-		return nil, command.Fail(fmt.Errorf("the tree of %s cannot be used: %w", printable.Line(word), err))
+	t := found[0]
+	if err := t.Take(); err != nil {
+		return command.Fail(fmt.Errorf("the tree of %s cannot be used: %w", name, err))
 	}
-	return found[0], nil
+	defer t.Release()
+	return do(t)
 }
 
 func newShow() *cobra.Command {
@@ -161,21 +147,18 @@ Keep it as a patch:
   belay trees show 3f9c1a52 >work.patch`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := take(cmd.Context(), args[0])
-			if err != nil {
+			return with(cmd, args[0], func(t *worktree.Tree) error {
+				diff, err := t.Diff()
+				if err != nil {
+					return command.Fail(err)
+				}
+				out := command.Streams(cmd).Out
+				if stdio.IsTerminal(out) {
+					return term.Text(out, printable.Text(diff))
+				}
+				_, err = io.WriteString(out, diff)
 				return err
-			}
-			defer t.Release()
-			diff, err := t.Diff()
-			if err != nil {
-				return command.Fail(err)
-			}
-			out := command.Streams(cmd).Out
-			if stdio.IsTerminal(out) {
-				return term.Text(out, printable.Text(diff))
-			}
-			_, err = io.WriteString(out, diff)
-			return err
+			})
 		},
 	}
 }
@@ -190,25 +173,24 @@ func newLand() *cobra.Command {
 files, and in a conflict, nothing of yours is touched, and the branch stays.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := take(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer t.Release()
-			if t.Branch == "" || t.Onto == "" {
-				return command.Usage(message.Error("there is no branch that it could be landed on"), message.AsIn("belay trees show "+printable.Quoted(args[0])))
-			}
-			if err = t.Reopen(); err == nil && t.State != worktree.Landed {
-				_, err = t.Commit("work of run "+t.Run, worktree.Done)
-			}
-			if err == nil {
-				err = t.Land(cmd.Context(), nil)
-			}
-			if err != nil {
-				return command.WithCode(command.WithHint(err, "to merge it by hand: git merge "+printable.Quoted(t.Branch)), 1)
-			}
-			c := t.Change()
-			return term.Line(cmd.OutOrStdout(), fmt.Sprintf("landed on %s: %s", t.Onto, message.Changed(c.Commits, c.Files, c.Added, c.Deleted)))
+			return with(cmd, args[0], func(t *worktree.Tree) error {
+				if t.Branch == "" || t.Onto == "" {
+					see := message.AsIn("belay trees show " + printable.Quoted(args[0]))
+					return command.Usage(message.Error("there is no branch that it could be landed on"), see)
+				}
+				err := t.Reopen()
+				if err == nil {
+					_, err = t.Commit("work of run "+t.Run, worktree.Done)
+				}
+				if err == nil {
+					err = t.Land(cmd.Context(), nil)
+				}
+				if err != nil {
+					hint := "to merge it by hand: git merge " + printable.Quoted(t.Branch)
+					return command.WithCode(command.WithHint(err, hint), 1)
+				}
+				return term.Line(cmd.OutOrStdout(), "landed on "+t.Onto+": "+t.Change().String())
+			})
 		},
 	}
 }
@@ -223,52 +205,39 @@ func newDrop() *cobra.Command {
 Drop two in a script:
   belay trees drop --yes 3f9c1a52 7b1e66aa`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			std := command.Streams(cmd)
-			for _, word := range args {
-				t, err := take(cmd.Context(), word)
-				if err != nil {
-					return err
-				}
-				if !yes {
-					if !stdio.IsTerminal(std.In) {
-						t.Release()
-						return command.Usage(message.Error("a tree is dropped with all that is only there"), "add: --yes")
-					}
-					if !confirmed(std, dropped(t)) {
-						t.Release()
-						continue
-					}
-				}
-				err = t.Drop()
-				t.Release()
-				if err != nil {
-					return command.Fail(err)
-				}
-			}
-			return nil
-		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		std := command.Streams(cmd)
+		for _, word := range args {
+			err := with(cmd, word, func(t *worktree.Tree) error {
+				if !yes && !stdio.IsTerminal(std.In) {
+					return command.Usage(message.Error("a tree is dropped with all that is only there"), "add: --yes")
+				}
+				if yes || confirmed(std, t) {
+					return command.Fail(t.Drop())
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return cmd
 }
 
-// dropped says what is lost with a tree.
-func dropped(t *worktree.Tree) string {
+// confirmed asks the user at the terminal whether to lose what goes with a tree.
+func confirmed(std stdio.Streams, t *worktree.Tree) bool {
 	text := "drop " + printable.Line(t.Path)
 	if t.Branch != "" {
-		c := t.Change()
-		text += fmt.Sprintf(" and branch %s (%s)", t.Branch, message.Changed(c.Commits, c.Files, c.Added, c.Deleted))
-		if t.Landed() {
-			text += ", which is landed"
-		}
+		text += fmt.Sprintf(" and branch %s (%s)", t.Branch, t.Change())
 	}
-	return text + "?"
-}
-
-// confirmed asks the user at the terminal.
-func confirmed(std stdio.Streams, question string) bool {
-	term.Printf(std.Err, "belay: %s [y/N] ", question)
+	if t.Landed() {
+		text += ", which is landed"
+	}
+	term.Printf(std.Err, "belay: %s? [y/N] ", text)
 	line, _ := bufio.NewReader(std.In).ReadString('\n')
 	return strings.EqualFold(strings.TrimSpace(line), "y")
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package worktree
 
 import (
@@ -35,8 +33,8 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(storyVar); text != "" {
 		var o operation
 		json.Unmarshal([]byte(text), &o)
-		if o.FullDisk {
-			syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4 << 10, Max: 4 << 10})
+		if o.LargestFile > 0 {
+			syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: o.LargestFile, Max: o.LargestFile})
 		}
 		if err := o.do(Of(o.State, nil)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -51,6 +49,7 @@ func TestMain(m *testing.M) {
 type operation struct {
 	What, State, ID, Top string
 	FullDisk             bool
+	LargestFile          uint64 // stands for a full disk where no disk can be made
 }
 
 // errNoTree says that there is none of that id any more.
@@ -58,12 +57,12 @@ var errNoTree = errors.New("no tree")
 
 func (o *operation) do(s *Store) error {
 	if o.What == "enter" {
-		order := &Order{ID: o.ID, Run: o.ID, Name: "story", Dir: o.Top}
-		p, err := s.Check(order)
+		t, err := s.Plan(o.Top, "", "")
 		if err != nil {
 			return err
 		}
-		t, again, err := s.Enter(order, p)
+		t.ID, t.Run, t.Name = o.ID, o.ID, "story"
+		again, err := t.Enter()
 		if err != nil {
 			return err
 		}
@@ -71,8 +70,7 @@ func (o *operation) do(s *Store) error {
 		if again {
 			return nil
 		}
-		os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
-		return t.Ready(true)
+		return o.setUp(t)
 	}
 	t, err := s.load(o.ID)
 	if err != nil {
@@ -98,7 +96,7 @@ func (o *operation) do(s *Store) error {
 		if unready, _, err := t.Fresh("attempt", t.Base); err != nil || !unready {
 			return err
 		}
-		return t.Ready(true)
+		return o.setUp(t)
 	case "commit":
 		_, err = t.Commit("work", Done)
 	case "land":
@@ -108,11 +106,17 @@ func (o *operation) do(s *Store) error {
 			})
 		}
 	case "prune":
-		_, err = t.Prune()
+		_, err = t.Prune(false)
 	case "drop":
 		err = t.Drop()
 	}
 	return err
+}
+
+// setUp is what a user's setup does to a new tree.
+func (o *operation) setUp(t *Tree) error {
+	os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
+	return t.Ready(true)
 }
 
 // story is a repository, its user, and agents that work in trees of it.
@@ -121,6 +125,7 @@ type story struct {
 	r     *rand.Rand
 	top   string
 	state string
+	disk  string // the directory of a small disk that both are on; empty if it is another one
 	store *Store
 	ids   []string
 	told  []string // what has happened
@@ -290,6 +295,7 @@ func (s *story) operate(o operation, kill bool) {
 	told := fmt.Sprintf("belay: %s %s", o.What, o.ID)
 	var err error
 	if kill || o.FullDisk {
+		emptied := s.fill(&o)
 		text, _ := json.Marshal(o)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), storyVar+"="+string(text))
@@ -302,6 +308,7 @@ func (s *story) operate(o operation, kill bool) {
 			time.AfterFunc(after, func() { cmd.Process.Kill() })
 		}
 		err = cmd.Wait()
+		emptied()
 		told += " " + said.String()
 		s.settle(o.ID)
 		s.store.Rescue()
@@ -311,7 +318,7 @@ func (s *story) operate(o operation, kill bool) {
 	s.told = append(s.told, fmt.Sprintf("%s: %v (full disk: %v)", told, err, o.FullDisk))
 	after, reach := s.written(), s.reachable()
 	for sum, where := range before {
-		made := o.What == "prune" && strings.HasSuffix(where, "/made.ign") // by the setup
+		made := strings.HasSuffix(where, "/made.ign") // by the setup, which makes it again
 		if after[sum] == "" && reach[sum] == "" && !gone && !made {
 			s.fail("%s, which was in %s, is lost", sum, where)
 		}
@@ -327,6 +334,25 @@ func (s *story) operate(o operation, kill bool) {
 	if now := s.users(); now != users && o.What != "land" {
 		s.fail("the user's work tree is another one:\n%s\nbefore:\n%s", now, users)
 	}
+}
+
+// smallDisk is how many bytes fit on the disk that some stories are played on.
+const smallDisk = 24 << 20
+
+// fill leaves little of the disk, if the operation is to find that full, until the function that it returns is called.
+func (s *story) fill(o *operation) (empty func()) {
+	if !o.FullDisk {
+		return func() {}
+	}
+	if s.disk == "" {
+		o.LargestFile = 4 << 10
+		return func() {}
+	}
+	var stat syscall.Statfs_t
+	must.OK(s.t, syscall.Statfs(s.disk, &stat))
+	filler, left := filepath.Join(s.disk, "filler"), int64(s.r.IntN(12))<<12
+	must.OK(s.t, os.WriteFile(filler, make([]byte, max(0, int64(stat.Bavail)*stat.Bsize-left)), 0o600))
+	return func() { os.Remove(filler) }
 }
 
 // settle waits until what was killed has ended, and all that it had started but what comes to its end.
@@ -346,13 +372,19 @@ func (s *story) settle(id string) {
 	}
 }
 
+// fail fails with what has happened.
 func (s *story) fail(format string, args ...any) {
 	s.t.Fatalf(format+"\n%s", append(args, strings.Join(s.told, "\n"))...)
 }
 
 func playStory(t *testing.T, seed uint64) {
 	root := t.TempDir()
-	s := &story{t: t, r: rand.New(rand.NewPCG(seed, 0)), top: filepath.Join(root, "repo"), state: filepath.Join(root, "state")}
+	disk := ""
+	if seed%4 == 0 && syscall.Mount("tmpfs", root, "tmpfs", 0, fmt.Sprint("size=", smallDisk)) == nil { // for which one must be root
+		disk = root
+		t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+	}
+	s := &story{t: t, r: rand.New(rand.NewPCG(seed, 0)), top: filepath.Join(root, "repo"), state: filepath.Join(root, "state"), disk: disk}
 	s.store = Of(s.state, nil)
 	must.OK(t, os.MkdirAll(s.top, 0o755))
 	s.git(s.top, "init", "-q", "-b", "main")
@@ -399,7 +431,7 @@ func playStory(t *testing.T, seed uint64) {
 			s.told = append(s.told, "user: is in the middle of something")
 		}
 		what := []string{"enter", "save", "fresh", "fresh", "commit", "land", "land", "land", "prune"}[s.r.IntN(9)]
-		s.operate(operation{What: what, ID: id, FullDisk: s.r.IntN(12) == 0}, s.r.IntN(5) == 0)
+		s.operate(operation{What: what, ID: id, FullDisk: s.r.IntN(12) == 0 || disk != "" && s.r.IntN(3) == 0}, s.r.IntN(5) == 0)
 		os.Remove(locked)
 	}
 	var both sync.WaitGroup // two batches
@@ -421,6 +453,7 @@ func playStory(t *testing.T, seed uint64) {
 	if left, _ := s.git(s.top, "for-each-ref", "refs/belay", "refs/heads/belay"); left != "" {
 		s.fail("after all was dropped: %s", left)
 	}
+	t.Log(strings.Join(s.told, "\n"))
 }
 
 // Stories of agents and a user who write at once, of trees that are saved, made anew, landed and pruned, of kills and full disks: nothing that was written is lost, and the user's
