@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/command/table"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/record"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -59,7 +60,11 @@ func sheet(by record.Group, list []record.Figures) term.Sheet {
 	}
 	t.Columns = slices.Insert(t.Columns, at, term.Column{Bars: bars, Min: 8, Drop: 3})
 	for _, f := range list {
-		row := term.Cells(cmp.Or(table.OneLine(f.Key, 40), "–"), spentText(f), table.TokensOf(f.Usage.InputTokens, f.Usage.OutputTokens), table.Thousands(f.Invocations), rateCell(f))
+		name := f.Key
+		if by == record.ByClass {
+			name = message.ClassName(name, 0)
+		}
+		row := term.Cells(cmp.Or(table.OneLine(name, 40), "–"), spentText(f), table.TokensOf(f.Usage.InputTokens, f.Usage.OutputTokens), table.Thousands(f.Invocations), rateCell(f))
 		for _, c := range shown {
 			row = append(row, term.Styled(term.Plain, figureText(c, f)))
 		}
