@@ -32,8 +32,8 @@ var outside = []string{"cmd/belay", "internal/e2e/agents", "internal/e2e/hooks",
 
 // sequential are the packages that start no goroutine, in which the race detector has nothing to find and takes up to ten times the CPU. What they are used for at
 // the same time is in the tests of those that do so. make test-full watches them too.
-var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/config", "internal/label",
-	"internal/price", "internal/printable", "internal/profile", "internal/redact"}
+var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/clientfile", "internal/config",
+	"internal/label", "internal/price", "internal/printable", "internal/profile", "internal/redact", "scripts/arrows"}
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == execArgument {
