@@ -20,7 +20,7 @@ func TestCrash_FourOfFour(t *testing.T) {
 		"ExitZero":     {"exit", text{}, []string{"exit status 0", "about to exit"}, nil},
 		"Panic":        {"panic", text{}, []string{"exit status 2", "out of cheese"}, nil},
 		"Kill":         {"kill", text{}, []string{"signal: killed"}, nil},
-		"Hung":         {"stop", text{}, []string{"did not answer within"}, []string{"--tool-timeout", "stop=2s"}},
+		"Hung":         {"stop", text{}, []string{"did not answer within"}, []string{"--tool-timeout", "stop=2s", "--hang-timeout", "1s"}},
 		"StdoutClosed": {"mute", text{}, []string{"signal: terminated"}, nil},
 	} {
 		for _, version := range []string{"2025-11-25", "2026-07-28"} {

@@ -30,7 +30,7 @@ func TestOrphans(t *testing.T) {
 	}{
 		"Exit":         {"exit", text{N: 3}, nil},
 		"Kill":         {"kill", text{}, nil},
-		"Hung":         {"stop", text{}, []string{"--tool-timeout", "stop=2s"}},
+		"Hung":         {"stop", text{}, []string{"--tool-timeout", "stop=2s", "--hang-timeout", "1s"}},
 		"StdoutClosed": {"mute", text{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
