@@ -70,23 +70,17 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 }
 
 // chosen are the agents of those names; all that are installed where none is named.
-func chosen(names []string) ([]*agent.Descriptor, error) {
-	installed := installed()
-	if len(names) == 0 {
-		if len(installed) == 0 {
-			return nil, message.Error("no agent is installed that can be certified. See what is missing: belay doctor")
-		}
-		return installed, nil
-	}
-	var list []*agent.Descriptor
+func chosen(names []string) (list []*agent.Descriptor, err error) {
+	list = installed()
 	for _, name := range names {
-		i := slices.IndexFunc(installed, func(d *agent.Descriptor) bool { return d.Name == name })
-		if i < 0 {
-			return nil, &request.UsageError{Err: message.Error(fmt.Sprintf("%s is not an agent that is installed", name))}
+		if !slices.ContainsFunc(list, func(d *agent.Descriptor) bool { return d.Name == name }) {
+			return nil, &request.UsageError{Err: message.Error(name + " is not an agent that is installed")}
 		}
-		list = append(list, installed[i])
 	}
-	return list, nil
+	if len(list) == 0 {
+		return nil, message.Error("no agent is installed that can be certified. See what is missing: belay doctor")
+	}
+	return slices.DeleteFunc(list, func(d *agent.Descriptor) bool { return len(names) > 0 && !slices.Contains(names, d.Name) }), nil
 }
 
 // certifyOne tries the promises of an agent, shows what came of each, and keeps it.

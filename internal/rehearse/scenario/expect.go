@@ -63,6 +63,9 @@ func (f Failure) String() string {
 
 // Check holds what was seen against what is expected.
 func (e Expect) Check(seen *Seen) (failures []Failure) {
+	if seen.TimedOut && e.Exit.text == "" {
+		failures = []Failure{{What: "timeout", Want: "an end by itself", Got: seen.say("exit", figures["exit"](seen))}}
+	}
 	e.each(func(path []string, want condition) {
 		if value := seen.value(path); !want.holds(value) {
 			failures = append(failures, Failure{strings.Join(path, " "), want.String(), seen.say(path[0], value), path, want.seen(value, isTime(path[0]))})

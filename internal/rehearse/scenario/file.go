@@ -115,7 +115,11 @@ func parse(path string, data []byte) ([]*Scenario, error) {
 		}
 		for _, base := range all {
 			for _, name := range slices.Sorted(maps.Keys(s.Vary[kind])) {
-				varied := base.With(s.Vary[kind][name])
+				over := s.Vary[kind][name]
+				if over.Extends != "" || over.Vary != nil {
+					return nil, mistake(path, 0, fmt.Errorf("vary.%s.%s: a variation has no extends and no vary of its own", kind, name))
+				}
+				varied := base.With(over)
 				varied.Name = fmt.Sprintf("%s, %s %s", base.Name, kind, name)
 				varied.varied = append(slices.Clip(base.varied), []string{"vary", kind, name})
 				next = append(next, varied)
@@ -223,7 +227,7 @@ func (s *Scenario) Check() (key []string, err error) {
 	if _, err := rehearse.Parse(s.script()); err != nil {
 		return []string{"script"}, fmt.Errorf("script: %w", err)
 	}
-	for name := range s.Files {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(s.Files)), slices.Collect(maps.Keys(s.Expect.Files))) {
 		if !filepath.IsLocal(name) {
 			return []string{"files", name}, fmt.Errorf("files: %q is not below the directory of the test", name)
 		}

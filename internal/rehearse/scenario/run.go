@@ -214,7 +214,7 @@ func (seen *Seen) look(dir, work string, expect Expect) {
 		}
 	}
 	for name := range expect.Files {
-		if data, err := safefile.ReadRegular(filepath.Join(work, filepath.Clean("/"+name)), maxOutput); err == nil {
+		if data, err := safefile.ReadRegular(filepath.Join(work, name), maxOutput); err == nil {
 			seen.Files[name] = string(data)
 		}
 	}

@@ -141,7 +141,14 @@ func TestRun_LeftRunning(t *testing.T) {
 	}
 }
 
+// A program that does not come to its end has failed, whatever is expected of it.
 func TestRun_TimeOut(t *testing.T) {
+	t.Run("ExitIsNotAsked", func(t *testing.T) {
+		path := write(t, "x.toml", "shell = \"sleep 300\"\ntimeout = \"300ms\"\n[expect]\nrequests = 0")
+		if o := run(t, path)[0]; len(o.Failures) != 1 || o.Failures[0].What != "timeout" {
+			t.Errorf("%v", o.Failures)
+		}
+	})
 	path := write(t, "x.toml", "shell = \"sleep 300\"\ntimeout = \"300ms\"\n[expect]\nexit = 0")
 	if o := run(t, path)[0]; len(o.Failures) != 1 || !strings.Contains(o.Failures[0].Got, "it was ended after") {
 		t.Errorf("%v %v", o.Why(), o.Failures)
@@ -182,7 +189,10 @@ func TestRead_Mistakes(t *testing.T) {
 		"shell = \"x\"\nfiles = { \"../a\" = \"\" }\n[expect]\nexit=0": "x.toml:2: files: ",
 		"shell = \"x\"\ncopy = [\"/etc/passwd\"]\n[expect]\nexit=0":    "x.toml:2: copy: ",
 		"extends = \"x.toml\"\n": "x.toml: extends: ",
-		"shell = [":              "x.toml:1: ",
+		"shell = \"x\"\n[expect]\nexit=0\n[vary.a]\nb = { vary = { c = { d = {} } } }": "x.toml: vary.a.b: ",
+		"shell = \"x\"\n[expect]\nexit=0\n[vary.a]":                                    "x.toml: vary.a: ",
+		"shell = \"x\"\n[expect]\nfiles = { \"../a\" = \"\" }":                         "x.toml: files: ",
+		"shell = [": "x.toml:1: ",
 	} {
 		_, err := scenario.Read(write(t, "x.toml", text), false)
 		if err == nil || !strings.Contains(err.Error(), want) {
