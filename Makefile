@@ -143,7 +143,7 @@ BEFORE ?= 3c01d8a
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch ./page ./fleet ./rehearse
+	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./sessions ./shim ./batch ./page ./fleet ./rehearse
 	@$(call copied,bin/bare)
 	scripts/build-before $(BEFORE) bin/before
 	bin/process -bin bin -before bin/before
@@ -152,6 +152,7 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/throughput -bin bin
 	bin/mcp -bin bin
 	bin/record -bin bin
+	bin/sessions -bin bin
 	bin/page -bin bin
 	bin/batch -bin bin
 	bin/rehearse -bin bin

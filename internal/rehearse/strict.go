@@ -54,13 +54,7 @@ const (
 	manyPixels     = 2000
 )
 
-// anthropicTurn is what one side has said until the other one did: the API takes messages of the same role for one.
-type anthropicTurn struct {
-	role   string
-	at     int // its first message
-	blocks []anthropicBlock
-}
-
+// anthropicBlock is a part of what one side has said, in the message with that number.
 type anthropicBlock struct {
 	Type, ID, Name, Text, Thinking, Signature string
 	Call                                      string `json:"tool_use_id"`
@@ -69,6 +63,8 @@ type anthropicBlock struct {
 		Type, Data string
 		Media      string `json:"media_type"`
 	}
+	role  string
+	at    int
 	where string // messages.3.content.0
 }
 
@@ -89,7 +85,7 @@ func anthropicRefusal(body []byte) *Step {
 	if len(body) > maxRequest {
 		return refusal(http.StatusRequestEntityTooLarge, "", "Request exceeds the maximum size")
 	}
-	var turns []anthropicTurn
+	var said []anthropicBlock
 	images, size := 0, len(body)
 	for i, m := range q.Messages {
 		if m.Role != "user" && m.Role != "assistant" {
@@ -104,23 +100,30 @@ func anthropicRefusal(body []byte) *Step {
 				images++
 				size -= len(b.Source.Data)
 			}
+			b.role, b.at = m.Role, i
+			said = append(said, b)
 		}
-		if n := len(turns); n > 0 && turns[n-1].role == m.Role {
-			turns[n-1].blocks = append(turns[n-1].blocks, blocks...)
-			continue
-		}
-		turns = append(turns, anthropicTurn{m.Role, i, blocks})
 	}
-	calls := map[string]bool{}
-	for i := range turns {
-		if s := turns[i].refusal(turns[:i], i == len(turns)-1, calls, images); s != nil {
+	t := anthropicTurn{ids: map[string]bool{}, images: images}
+	for i, b := range said {
+		if i > 0 && b.role == "assistant" && said[i-1].role == "user" {
+			if s := t.unanswered(); s != nil {
+				return s
+			}
+			t.calls, t.told = nil, nil
+		}
+		if s := t.refusal(&b); s != nil {
 			return s
+		}
+		served := func(r anthropicBlock) bool { return r.Call == b.ID }
+		if b.Type == "server_tool_use" && !slices.ContainsFunc(said, served) {
+			return refusal(400, "", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", b.at, b.Name, b.ID, b.Name)
 		}
 	}
 	if tokens := size / bytesPerToken; tokens > maxTokens {
 		return refusal(400, "", "prompt is too long: %d tokens > %d maximum", tokens, maxTokens)
 	}
-	return nil
+	return t.unanswered()
 }
 
 // anthropicContents are the blocks of a message, with those inside of results; a text is one too.
@@ -144,73 +147,49 @@ func anthropicContents(content json.RawMessage, where string) (blocks []anthropi
 	return blocks
 }
 
-// refusal is why a turn is refused, after those before it.
-func (t *anthropicTurn) refusal(before []anthropicTurn, last bool, calls map[string]bool, images int) *Step {
-	var asked []string // by the turn before
-	at := t.at
-	if n := len(before); n > 0 {
-		asked, at = before[n-1].calls(), before[n-1].at
-	}
-	told := map[string]bool{}
-	for _, b := range t.blocks {
-		switch b.Type {
-		case "text":
-			if b.Text == "" {
-				return refusal(400, "", "messages: text content blocks must be non-empty")
-			}
-		case "thinking":
-			if b.Signature != signature(b.Thinking) {
-				return refusal(400, "", "%s: Invalid `signature` in `thinking` block", b.where)
-			}
-		case "tool_use":
-			if strings.ContainsFunc(b.ID, func(r rune) bool { return r > 127 || !isWord(byte(r)) }) || b.ID == "" {
-				return refusal(400, "", "%s.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", b.where)
-			}
-			if calls[b.ID] {
-				return refusal(400, "", "messages: `tool_use` ids must be unique")
-			}
-			calls[b.ID] = true
-		case "tool_result":
-			if !slices.Contains(asked, b.Call) {
-				return refusal(400, "", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", b.where, b.Call)
-			}
-			if told[b.Call] {
-				return refusal(400, "", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", b.where, b.Call)
-			}
-			told[b.Call] = !isPoison(b.Call, poisonOrphan)
-		case "image":
-			if s := b.imageRefusal(images); s != nil {
-				return s
-			}
-		case "server_tool_use":
-			if !slices.ContainsFunc(t.blocks, func(r anthropicBlock) bool { return r.Call == b.ID }) {
-				return refusal(400, "", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", t.at, b.Name, b.ID, b.Name)
-			}
-		default:
-			if !slices.Contains(anthropicBlocks, b.Type) {
-				return refusal(400, "", "%s: Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", b.where, b.Type)
-			}
-		}
-	}
-	lost := slices.DeleteFunc(asked, func(id string) bool { return told[id] })
-	if last && len(lost) == 0 {
-		lost, at = t.calls(), t.at
-	}
-	if len(lost) > 0 {
-		return refusal(400, "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-			at, strings.Join(lost, ", "))
-	}
-	return nil
+// anthropicTurn is what the model calls in one go, and which of that has its result: the API takes messages of the same side for one.
+type anthropicTurn struct {
+	calls, told []string
+	at          int             // the message of the calls
+	ids         map[string]bool // of all calls so far
+	images      int             // in all messages
 }
 
-// calls are the ids of the tools that the model calls in a turn.
-func (t *anthropicTurn) calls() (ids []string) {
-	for _, b := range t.blocks {
-		if b.Type == "tool_use" && t.role == "assistant" {
-			ids = append(ids, b.ID)
-		}
+// unanswered is the refusal of a turn with calls that have no result.
+func (t *anthropicTurn) unanswered() *Step {
+	lost := slices.DeleteFunc(t.calls, func(id string) bool { return slices.Contains(t.told, id) && !isPoison(id, poisonOrphan) })
+	if len(lost) == 0 {
+		return nil
 	}
-	return ids
+	return refusal(400, "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		t.at, strings.Join(lost, ", "))
+}
+
+// refusal is why a block is refused, after those before it.
+func (t *anthropicTurn) refusal(b *anthropicBlock) *Step {
+	switch {
+	case b.Type == "text" && b.Text == "":
+		return refusal(400, "", "messages: text content blocks must be non-empty")
+	case b.Type == "thinking" && b.Signature != signature(b.Thinking):
+		return refusal(400, "", "%s: Invalid `signature` in `thinking` block", b.where)
+	case b.Type == "tool_use" && (b.ID == "" || strings.ContainsFunc(b.ID, func(r rune) bool { return r > 127 || !isWord(byte(r)) })):
+		return refusal(400, "", "%s.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", b.where)
+	case b.Type == "tool_use" && t.ids[b.ID]:
+		return refusal(400, "", "messages: `tool_use` ids must be unique")
+	case b.Type == "tool_use":
+		t.calls, t.at, t.ids[b.ID] = append(t.calls, b.ID), b.at, true
+	case b.Type == "tool_result" && (b.role != "user" || !slices.Contains(t.calls, b.Call)):
+		return refusal(400, "", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", b.where, b.Call)
+	case b.Type == "tool_result" && slices.Contains(t.told, b.Call):
+		return refusal(400, "", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", b.where, b.Call)
+	case b.Type == "tool_result":
+		t.told = append(t.told, b.Call)
+	case b.Type == "image":
+		return b.imageRefusal(t.images)
+	case !slices.Contains(anthropicBlocks, b.Type):
+		return refusal(400, "", "%s: Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", b.where, b.Type)
+	}
+	return nil
 }
 
 func (b *anthropicBlock) imageRefusal(images int) *Step {

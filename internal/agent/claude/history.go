@@ -36,10 +36,10 @@ type recordLine struct {
 	Timestamp time.Time `json:"timestamp"`
 	IsError   bool      `json:"isApiErrorMessage"`
 	Message   struct {
-		Role    string          `json:"role"`
-		Model   string          `json:"model"`
-		Content json.RawMessage `json:"content"`
-		Usage   *messageUsage   `json:"usage"`
+		Role    string         `json:"role"`
+		Model   string         `json:"model"`
+		Content history.Blocks `json:"content"`
+		Usage   *messageUsage  `json:"usage"`
 	} `json:"message"`
 }
 
@@ -55,9 +55,14 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 	if line.ID == "" || line.Message.Role != line.Type {
 		return l, false
 	}
-	parts := history.Parts(line.Message.Content, false)
-	if len(parts) == 0 {
-		parts = []history.Part{{Kind: history.Text, Flaw: history.Empty}}
+	parts := line.Message.Content.Parts(false)
+	if len(parts) == 0 { // or it is a text
+		var said struct{ Message struct{ Content string } }
+		parts = []history.Part{{Kind: history.Text}}
+		if json.Unmarshal(text, &said); said.Message.Content == "" {
+			parts[0].Flaw = history.Empty
+		}
+		parts[0].Text = history.JSON(said.Message.Content)
 	}
 	if line.IsError {
 		l.Refused = refusal(parts)

@@ -47,7 +47,7 @@ type recordLine struct {
 		Args    json.RawMessage `json:"arguments"`
 		Input   json.RawMessage `json:"input"`
 		Output  json.RawMessage `json:"output"`
-		Content json.RawMessage `json:"content"`
+		Content history.Blocks  `json:"content"`
 		Usage   *tokens         `json:"usage"`
 		Error   *struct {
 			Message string `json:"message"`
@@ -96,11 +96,11 @@ func readItem(line *recordLine) (role string, parts []history.Part) {
 	p := &line.Payload
 	switch {
 	case p.Type == "message":
-		return p.Role, inList(p.Content, false)
+		return p.Role, p.Content.Parts(false)
 	case p.Type == "reasoning":
 		return "assistant", []history.Part{{Kind: history.Thinking}}
 	case slices.Contains(results, p.Type) && p.Call != "":
-		return "tool", append([]history.Part{{Kind: history.Result, ID: p.Call, Text: p.Output}}, inList(p.Output, true)...)
+		return "tool", append([]history.Part{{Kind: history.Result, ID: p.Call, Text: p.Output}}, history.InList(p.Output)...)
 	case slices.Contains(calls, p.Type) && p.Call != "":
 		input := p.Args
 		if input == nil {
@@ -111,14 +111,6 @@ func readItem(line *recordLine) (role string, parts []history.Part) {
 		return "assistant", []history.Part{{Kind: history.Other}}
 	}
 	return "assistant", []history.Part{{Kind: history.Unknown}}
-}
-
-// inList are the parts of a list; a text says nothing more.
-func inList(list json.RawMessage, inside bool) []history.Part {
-	if len(list) == 0 || list[0] != '[' {
-		return nil
-	}
-	return history.Parts(list, inside)
 }
 
 // resultRecord gives a call the result that codex itself gives one which has none.

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 var (
@@ -30,7 +33,8 @@ func (r *Report) Mend() (session string, err error) {
 	if path == r.Path {
 		return "", fmt.Errorf("%w: %s is not the name of its record", ErrHopeless, name)
 	}
-	f, err := atomicfile.Create(path, ".belay-session-*.tmp")
+	sweep(filepath.Dir(path))
+	f, err := atomicfile.Create(path, unfinished+"*.tmp")
 	if err != nil {
 		return "", err
 	}
@@ -46,6 +50,20 @@ func (r *Report) Mend() (session string, err error) {
 		return "", errors.Join(err, f.Discard())
 	}
 	return session, f.Commit()
+}
+
+// unfinished is how the names of copies begin that are being written.
+const unfinished = ".belay-session-"
+
+// sweep removes what those have left that were killed as they wrote.
+func sweep(dir string) {
+	names, _ := safefile.ReadOwnDir(dir)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && strings.HasPrefix(name, unfinished) && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(path)
+		}
+	}
 }
 
 // mender writes a copy, line by line, and examines it on the way.

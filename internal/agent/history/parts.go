@@ -8,7 +8,9 @@ import (
 	"sync"
 )
 
-// block is a part of a message, as either API has it.
+// Blocks are the parts of a message, as either API has them.
+type Blocks []block
+
 type block struct {
 	Type, ID, Name                 string
 	Call                           string `json:"tool_use_id"`
@@ -35,13 +37,8 @@ func kindOf(name string) Kind {
 
 var callIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]+$`) })
 
-// Parts are those of a list of blocks, or of a text in its place, with those inside of results.
-func Parts(content json.RawMessage, inside bool) (parts []Part) {
-	if len(content) > 0 && content[0] == '"' {
-		content = JSON([]map[string]json.RawMessage{{"type": JSON("text"), "text": content}})
-	}
-	var blocks []block
-	json.Unmarshal(content, &blocks) // what is of another type than expected is not there
+// Parts are those of a message, with those inside of results.
+func (blocks Blocks) Parts(inside bool) (parts []Part) {
 	for i := range blocks {
 		b := &blocks[i]
 		p := Part{Kind: kindOf(b.Type), ID: cmp.Or(b.Call, b.ID), Name: b.Name, Served: b.Type == "server_tool_use", Inside: inside}
@@ -70,10 +67,19 @@ func Parts(content json.RawMessage, inside bool) (parts []Part) {
 		}
 		parts = append(parts, p)
 		if b.Type == "tool_result" && isList(b.Content) {
-			parts = append(parts, Parts(b.Content, true)...)
+			parts = append(parts, InList(b.Content)...)
 		}
 	}
 	return parts
+}
+
+// InList are the parts inside of a result, if that is a list.
+func InList(content json.RawMessage) []Part {
+	var blocks Blocks
+	if isList(content) {
+		json.Unmarshal(content, &blocks) // what is of another type than expected is not there
+	}
+	return blocks.Parts(true)
 }
 
 func isList(text json.RawMessage) bool { return len(text) > 0 && text[0] == '[' }

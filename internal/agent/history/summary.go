@@ -20,14 +20,16 @@ const handOver = "An earlier session worked on this and cannot be continued. Thi
 func Summary(format *Format, path string) (string, error) {
 	var asked, last string
 	var done []string
-	err := tell(format, path, nil, maxTold, func(e Entry) {
+	err := tell(format, path, nil, func(e Entry) {
 		switch {
-		case e.Kind == Text && e.Who == "user" && asked == "" && !strings.HasPrefix(e.Text, "<"): // what a CLI adds by itself is marked so
-			asked = e.Text
+		case e.Kind == Text && e.Who == "user" && asked == "":
+			if text := e.said(maxTold); !strings.HasPrefix(text, "<") { // what a CLI adds by itself is marked so
+				asked = text
+			}
 		case e.Kind == Text && e.Who == "assistant":
-			last = e.Text
+			last = e.said(maxTold)
 		case e.Kind == Call:
-			done = append(done, fmt.Sprintf("- %s %s", e.Tool, clip(e.Text, maxCall)))
+			done = append(done, fmt.Sprintf("- %s %s", e.Tool, e.said(maxCall)))
 		}
 	})
 	if err != nil {

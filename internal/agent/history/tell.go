@@ -21,6 +21,8 @@ type Entry struct {
 	Text  string         `json:"text,omitempty"`
 	Model string         `json:"model,omitempty"`
 	Usage *verdict.Usage `json:"usage,omitempty"`
+
+	raw json.RawMessage
 }
 
 // Kinds of entries that are not those of parts.
@@ -35,7 +37,7 @@ const maxShown = 2000
 
 // Last are the last n entries of a record, or all if n is 0, and how many there are before. They are for people: without secrets, and without what would change a terminal.
 func Last(format *Format, path string, prices *price.Table, n int) (last []Entry, before int, err error) {
-	err = tell(format, path, prices, 2*maxShown, func(e Entry) {
+	err = tell(format, path, prices, func(e Entry) {
 		if n > 0 && len(last) >= n {
 			last, before = last[1:], before+1
 		}
@@ -43,42 +45,38 @@ func Last(format *Format, path string, prices *price.Table, n int) (last []Entry
 	})
 	for i := range last {
 		e := &last[i]
-		e.Tool, e.Text = printable.Line(e.Tool), clip(redact.Text(printable.Text(e.Text)), maxShown)
+		e.Tool, e.Text = printable.Line(e.Tool), clip(redact.Text(printable.Text(e.said(2*maxShown))), maxShown)
 	}
 	return last, before, err
 }
 
-// tell tells of each part of a record, in order, up to so many bytes of each.
-func tell(format *Format, path string, prices *price.Table, most int, told func(Entry)) error {
+// tell tells of each part of a record, in order.
+func tell(format *Format, path string, prices *price.Table, told func(Entry)) error {
 	model := ""
 	_, err := each(path, func(n int, text []byte) error {
 		l, ok := format.Read(text)
-		add := func(who string, kind Kind, tool, text string, usage *verdict.Usage) {
-			told(Entry{n + 1, l.At, who, kind, tool, clip(text, most), l.Model, usage})
-		}
 		if !ok {
-			add("", torn, "", "", nil)
+			told(Entry{Line: n + 1, Kind: torn})
 		}
 		if l.Refused != "" {
-			add("service", refused, "", l.Refused, nil)
+			told(Entry{Line: n + 1, At: l.At, Who: "service", Kind: refused, raw: JSON(l.Refused)})
 		}
 		if l.Model != "" {
 			model = l.Model
 		}
 		usage := usageOf(l, prices, model)
-		for i, p := range l.Parts {
-			who := l.Role
-			if p.Kind == Result {
-				who = "tool"
-			}
-			if i < len(l.Parts)-1 {
-				add(who, p.Kind, p.Name, said(p.Text), nil)
-			} else {
-				add(who, p.Kind, p.Name, said(p.Text), usage)
-			}
-		}
 		if len(l.Parts) == 0 && usage != nil {
-			add("service", used, "", "", usage)
+			told(Entry{Line: n + 1, At: l.At, Who: "service", Kind: used, Usage: usage})
+		}
+		for i, p := range l.Parts {
+			e := Entry{Line: n + 1, At: l.At, Who: l.Role, Kind: p.Kind, Tool: p.Name, Model: l.Model, raw: p.Text}
+			if p.Kind == Result {
+				e.Who = "tool"
+			}
+			if i == len(l.Parts)-1 {
+				e.Usage = usage
+			}
+			told(e)
 		}
 		return nil
 	})
@@ -98,23 +96,20 @@ func usageOf(l Line, prices *price.Table, model string) *verdict.Usage {
 	return all
 }
 
-// said is a text of a record: that of a string, of blocks of text, else the JSON as it is.
-func said(raw json.RawMessage) string {
+// said is how a text begins: that of a string, of blocks of text, else the JSON as it is.
+func (e *Entry) said(most int) string {
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
+	var blocks []struct{ Text string }
+	switch {
+	case json.Unmarshal(e.raw, &text) == nil:
+	case json.Unmarshal(e.raw, &blocks) == nil:
+		for _, b := range blocks {
+			text += b.Text + "\n"
+		}
+	default:
+		text = string(e.raw)
 	}
-	var blocks []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &blocks) != nil {
-		return string(raw)
-	}
-	texts := make([]string, 0, len(blocks))
-	for _, b := range blocks {
-		texts = append(texts, b.Text)
-	}
-	return strings.Join(texts, "\n")
+	return clip(text, most)
 }
 
 // clip is the begin of a text, with a mark if that is not all.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -157,18 +158,12 @@ func Repair(ctx context.Context, r *request.Request) (int, error) {
 	return 0, term.Line(r.Out, c.Repaired)
 }
 
-// summary says how many flaws of which kind were found.
+// summary says which flaws were found.
 func summary(found []history.Finding) string {
-	n := map[string]int{}
 	var names []string
 	for _, f := range found {
-		if n[f.What]++; n[f.What] == 1 {
+		if !slices.Contains(names, f.What) {
 			names = append(names, f.What)
-		}
-	}
-	for i, name := range names {
-		if n[name] > 1 {
-			names[i] += fmt.Sprintf(" (%d times)", n[name])
 		}
 	}
 	return strings.Join(names, ", ")

@@ -115,3 +115,49 @@ func TestSession_Broken(t *testing.T) {
 		})
 	}
 }
+
+// With --hand-over the real CLI finishes after an answer for which the service rejects its history, in a run and in a batch. Nothing of what was said comes to rest outside of the
+// CLI's own directory, and there only for its user.
+func TestSession_Poisoned(t *testing.T) {
+	for i, test := range []struct {
+		agent *agent
+		step  string
+	}{{codex, "image(too-large)"}, {codex, "orphan-tool"}, {claude, "orphan-tool"}, {claude, "image(too-large)"}} {
+		if !clitest.OneOf(4, i) {
+			continue
+		}
+		t.Run(test.agent.Name+" "+test.step, func(t *testing.T) {
+			t.Parallel()
+			const secret = "marmalade-47"
+			script := "tool(bash: echo " + secret + "-one), " + test.step + ", 200(text=fine)"
+			s := test.agent.New(t, "", script+", "+script)
+			r := s.Belay([]string{"--hand-over"}, test.agent.work(secret+"-asked"))
+			r.Exits(0)
+			r.Prints("fine\n")
+			line := batchOf(s, 1, 1, test.agent.work()...)
+			s.Run("belay", slices.Insert(line, 1, "--hand-over")...).Exits(0)
+			batchResults(s, 1)
+
+			secrets := func(dir string) (found []string) {
+				filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+					if err != nil || !d.Type().IsRegular() {
+						return nil
+					}
+					if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(secret)) {
+						found = append(found, path)
+					}
+					return nil
+				})
+				return found
+			}
+			if found := append(secrets(s.State), secrets(filepath.Join(s.Dir, ".tmp"))...); len(found) > 0 {
+				t.Errorf("what was said is in %q", found)
+			}
+			for _, path := range secrets(filepath.Join(s.Dir, "api", "home")) {
+				if info, err := os.Stat(path); strings.Contains(path, r.Result.SessionID) && (err != nil || info.Mode().Perm() != 0o600) {
+					t.Errorf("%s: %v, %v", path, info, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,28 @@
+package history
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Whatever is in a line: its parts can be read and left out, each by itself and all together, and what is left is a line.
+func FuzzFormat_Cut(f *testing.F) {
+	f.Add([]byte(`{"message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"text","text":""}]},{"type":"thinking"}]}}`))
+	f.Add([]byte(`{"message":{"output":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}}`))
+	f.Add([]byte(`{"message":{"content":"text"}}`))
+	format := &Format{Body: "message", Text: "text", Parent: "parentUuid"}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var l struct{ Message struct{ Content Blocks } }
+		if json.Unmarshal(line, &l) != nil {
+			return
+		}
+		all := map[int]bool{}
+		for i := range l.Message.Content.Parts(false) {
+			format.cut(line, map[int]bool{i: i%2 == 0})
+			all[i] = false
+		}
+		if left := format.link(format.cut(line, all), "x"); !json.Valid(left) {
+			t.Errorf("%q is left", left)
+		}
+	})
+}
