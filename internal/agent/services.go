@@ -128,6 +128,7 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "kong-route", Class: verdict.NotFound, Match: `\bno route matched with those values`},
 	{Name: "kong-upstream", Class: verdict.ServerError, Match: `failure to get a peer from the ring-balancer|invalid response was received from the upstream server|upstream server is timing out`},
 	{Name: "nginx-missing", Class: verdict.NotFound, Match: `^(404 )?not found\.?$`},
+	{Name: "http-425", Class: verdict.ServerError, Match: `^too early\b`},
 	{Name: "kong-key", Class: verdict.Auth, Match: `\bno API key found in request`},
 }}
 

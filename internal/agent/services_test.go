@@ -118,6 +118,7 @@ func TestOfService(t *testing.T) {
 		{"kong-upstream", 503, "failure to get a peer from the ring-balancer"},
 		{"kong-key", 401, "No API key found in request"},
 		{"nginx-missing", 404, "404 Not Found"},
+		{"http-425", 425, "Too Early"},
 	} {
 		known[c.rule] = true
 		if v, ok := OfService(c.text, c.status, now); !ok || v.Rule != c.rule {

@@ -9,3 +9,10 @@ func Measured(name string) bool {
 
 // DefinitionKeys are what a table may say of a CLI.
 func DefinitionKeys() []string { return definitionKeys }
+
+// ShippedRead is how many of the profiles that come with the command have been read.
+func ShippedRead() int {
+	shippedMu.Lock()
+	defer shippedMu.Unlock()
+	return len(shippedRead)
+}

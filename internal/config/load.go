@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -160,16 +162,21 @@ func (f *file) checkOwn(name string) error {
 	return nil
 }
 
-// OwnProfile is what the user's file says of a CLI that it declares, checked; nil if it declares none of that name.
+// OwnProfile is what the user's file, or else a profile that comes with Belay, says of a CLI, checked; nil if neither knows one of that name.
 func OwnProfile(name string) (*custom.Definition, error) {
 	f, err := readUser()
-	if err != nil || f == nil {
+	if err != nil {
 		return nil, err
 	}
-	for _, o := range f.own {
-		if o.Name == name {
-			return o.Definition, f.check(o)
+	if f != nil {
+		for _, o := range f.own {
+			if o.Name == name {
+				return o.Definition, f.check(o)
+			}
 		}
+	}
+	if slices.Contains(profile.Shipped(), name) {
+		return readShipped(name).Definition, nil
 	}
 	return nil, nil
 }

@@ -90,7 +90,7 @@ func Profiles() []string { return profile.Names() }
 // checkProfile refuses an unknown profile: its settings would be ignored silently.
 func checkProfile(name string) error {
 	names := Profiles()
-	if slices.Contains(names, name) {
+	if slices.Contains(names, name) || profile.Find(name) != nil {
 		return nil
 	}
 	return message.Error(message.NoProfile(name, message.Nearest(name, names), names))

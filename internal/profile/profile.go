@@ -62,7 +62,7 @@ func Find(name string) *agent.Descriptor {
 			return d
 		}
 	}
-	return nil
+	return findShipped(name)
 }
 
 // Names are the names of all profiles, the generic one last.
@@ -128,7 +128,7 @@ func OfCommand(path string) *agent.Descriptor {
 			return d
 		}
 	}
-	if d := Find(name); d != nil && d.Commands == nil {
+	if d := Find(name); d != nil && (d.Commands == nil || slices.Contains(d.Commands, name)) {
 		return d
 	}
 	return nil

@@ -1,7 +1,9 @@
 package rehearse
 
 import (
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +118,29 @@ func (gemini) environ(a *API) []string {
 	}
 }
 
-func (chat) prepare(*API) error { return nil }
+// homes are what CLIs want to find in their homes whose profiles are data: homes/pi/agent/models.json becomes ~/.pi/agent/models.json.
+//
+//go:embed homes
+var homes embed.FS
+
+// prepare tells those CLIs of a provider.
+func (chat) prepare(a *API) error {
+	fill := strings.NewReplacer("{url}", a.URL(), "{key}", Key)
+	return fs.WalkDir(homes, "homes", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := homes.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(a.home(), "."+filepath.FromSlash(strings.TrimPrefix(path, "homes/")))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(fill.Replace(string(text))), 0o600)
+	})
+}
 
 // environ tells opencode of a provider, and keeps it from asking for models, updates and packages elsewhere.
 func (chat) environ(a *API) []string {

@@ -247,6 +247,15 @@ func (d *Definition) compile() (t *table, first error) {
 			first = &KeyError{key, err}
 		}
 	}
+	for _, list := range []struct {
+		key   string
+		n, of int
+	}{{"options", len(d.Options), 1000}, {"event", len(d.Events), 200}, {"rule", len(d.Rules), 500}} {
+		if list.n > list.of {
+			wrong(list.key, fmt.Errorf("has %d rows; a profile may have %d", list.n, list.of))
+			return t, first
+		}
+	}
 	var err error
 	if d.Status != "" {
 		if t.status, err = compilePattern("(?m)", d.Status, ""); err == nil && t.status.NumSubexp() < 1 {
@@ -260,6 +269,9 @@ func (d *Definition) compile() (t *table, first error) {
 	}
 	for i, r := range d.Rules {
 		only, err := verdict.Compile(r.Rule)
+		if err == nil && r.Match != "" {
+			_, err = compilePattern("(?im)", r.Match, "")
+		}
 		wrong(fmt.Sprintf("rule[%d]", i+1), withoutPlace(err))
 		if err == nil {
 			t.rules = append(t.rules, row{r, only})
@@ -285,11 +297,19 @@ func withoutPlace(err error) error {
 
 // compilePattern compiles a pattern between two pieces of ours. The error shows the pattern alone.
 func compilePattern(before, pattern, after string) (*regexp.Regexp, error) {
+	const longest = 4000
+	if len(pattern) > longest {
+		return nil, fmt.Errorf("the pattern has %d bytes; it may have %d", len(pattern), longest)
+	}
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		if wrong, ok := errors.AsType[*syntax.Error](err); ok {
 			return nil, fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
 		}
 		return nil, err
 	}
-	return regexp.Compile(before + pattern + after)
+	re, err := regexp.Compile(before + pattern + after)
+	if err == nil && re.MatchString("") && re.MatchString("any text") {
+		return nil, fmt.Errorf("the pattern %q matches every text", pattern)
+	}
+	return re, err
 }

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,7 +54,8 @@ const (
 	FieldStatus     Field = "status"
 	FieldRetryAfter Field = "retry_after"
 	FieldResetAt    Field = "reset_at"
-	FieldWait       Field = "wait" // in seconds
+	FieldWait       Field = "wait"    // in seconds
+	FieldWaitMillis Field = "wait_ms" // in milliseconds
 	FieldInput      Field = "input_tokens"
 	FieldOutput     Field = "output_tokens"
 	FieldCacheRead  Field = "cache_read_tokens"
@@ -63,7 +65,7 @@ const (
 
 // Fields are all of them.
 var Fields = []Field{FieldSession, FieldModel, FieldVersion, FieldText, FieldTool, FieldToolID, FieldToolInput, FieldError, FieldStatus,
-	FieldRetryAfter, FieldResetAt, FieldWait, FieldInput, FieldOutput, FieldCacheRead, FieldCacheWrite, FieldCost}
+	FieldRetryAfter, FieldResetAt, FieldWait, FieldWaitMillis, FieldInput, FieldOutput, FieldCacheRead, FieldCacheWrite, FieldCost}
 
 // event is an Event made ready.
 type event struct {
@@ -80,6 +82,12 @@ type condition struct {
 
 func compileEvent(e *Event) (ready event, key string, err error) {
 	ready.Event = e
+	const deepest = 32
+	for field, path := range e.Paths {
+		if strings.Count(path, ".") >= deepest {
+			return ready, string(field), fmt.Errorf("the path is deeper than %d names", deepest)
+		}
+	}
 	for path, value := range e.When {
 		c := condition{path: strings.Split(path, "."), value: value}
 		text, _ := value.(string)

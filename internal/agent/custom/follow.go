@@ -232,7 +232,11 @@ func (f *follower) retrying(r *read) *agent.Retrying {
 	one := f.failureIn(r)
 	v := f.classify(&one, 1, time.Now())
 	again := &agent.Retrying{Verdict: v}
-	if seconds, ok := r.number(FieldWait); ok && seconds > 0 {
+	seconds, _ := r.number(FieldWait)
+	if millis, ok := r.number(FieldWaitMillis); ok {
+		seconds = millis / 1000
+	}
+	if seconds > 0 {
 		again.Wait = time.Duration(min(seconds, 24*3600) * float64(time.Second))
 	}
 	switch v.Class {

@@ -33,5 +33,5 @@ func TestOutcomes_Models(t *testing.T) {
 
 // Services that are not the CLI's own, and gateways, behind it: what each is and where its words are from stands in package agent.
 func TestJudge_Services(t *testing.T) {
-	agenttest.Outcomes(t, "testdata/services.jsonl", 8, time.Date(2026, 11, 19, 4, 30, 0, 0, time.UTC), opencode.New([]string{"opencode"}, nil, ""))
+	agenttest.Outcomes(t, "testdata/services.jsonl", 18, time.Date(2026, 11, 19, 4, 30, 0, 0, time.UTC), opencode.New([]string{"opencode"}, nil, ""))
 }

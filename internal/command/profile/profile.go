@@ -58,6 +58,9 @@ func newProfileList() *cobra.Command {
 				}
 				rows = append(rows, r)
 			}
+			for _, name := range profile.Shipped() {
+				rows = append(rows, profileRow{Name: name, Commands: []string{name}, Tested: profile.Find(name).Tested, From: "built in, as data"})
+			}
 			if asJSON {
 				return term.JSONLines(cmd.OutOrStdout(), rows)
 			}

@@ -22,6 +22,8 @@ type declared struct {
 	// env is what it wants in its environment; settings is a file of its own, below its home.
 	env      func(url string) []string
 	settings map[string]string
+	// shipped says that the profile comes with the command.
+	shipped bool
 }
 
 // pinned is a CLI at the version that the scripts install.
@@ -49,13 +51,25 @@ var copilot = declared{
 	},
 }
 
+// pi has a profile that comes with the command.
+var pi = declared{
+	CLI:     pinned("pi", "0.87.1"),
+	shipped: true,
+	ask:     []string{"-p", "say hi"},
+	shell:   func(command string) string { return "tool(bash: " + command + ")" },
+	env:     func(string) []string { return []string{"PI_OFFLINE=1"} },
+}
+
 // new begins a rehearsal in which the user's file declares the CLI.
 func (d declared) new(t *testing.T, script string) *stage.Stage {
 	t.Helper()
 	s := d.New(t, "", script)
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "profiles", d.Name+".toml"))
-	must.OK(t, err)
-	files := map[string]string{filepath.Join(s.Dir, "config", "belay", "config.toml"): string(text)}
+	files := map[string]string{}
+	if !d.shipped {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "profiles", d.Name+".toml"))
+		must.OK(t, err)
+		files[filepath.Join(s.Dir, "config", "belay", "config.toml")] = string(text)
+	}
 	for name, content := range d.settings {
 		files[filepath.Join(s.Dir, "api", "home", name)] = content
 	}
@@ -87,10 +101,10 @@ func TestDeclared_Throttled(t *testing.T) {
 func TestDeclared_ResumesAfterACut(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot} {
+	for _, d := range []declared{qwen, copilot, pi} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 1, "copilot": 6}[d.Name] // copilot asks six times by itself, which counts
+			cuts := map[string]int{"qwen": 1, "copilot": 6, "pi": 4}[d.Name] // copilot asks six times by itself, and pi four times, which counts
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
@@ -107,7 +121,7 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 func TestDeclared_Failures(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot} {
+	for _, d := range []declared{qwen, copilot, pi} {
 		for script, want := range map[string]struct {
 			code  int
 			class string

@@ -1,0 +1,41 @@
+package custom
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// A profile that would judge everything alike, or take long to ask, is refused, with the key that is wrong.
+func TestCheck_Hostile(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("a.", 1000) + "a"
+	for key, spoil := range map[string]func(d *Definition){
+		"rule[1]":            func(d *Definition) { d.Rules[0].Match = ".*" },
+		"rule[2]":            func(d *Definition) { d.Rules[1].Match = "x*" },
+		"rule[3]":            func(d *Definition) { d.Rules[2].Match = strings.Repeat("a|", 3000) + "b" },
+		"rule[4]":            func(d *Definition) { d.Rules[3].Match = "(a{1000}){1000}" },
+		"rule":               func(d *Definition) { d.Rules = make([]Rule, 100_000) },
+		"event":              func(d *Definition) { d.Events = make([]Event, 100_000) },
+		"options":            func(d *Definition) { d.Options = make(agent.Table, 100_000) },
+		"event[1].when.type": func(d *Definition) { d.Events[0].When = map[string]any{"type": "/.*/"} },
+		"event[2].text":      func(d *Definition) { d.Events[1].Paths[FieldText] = deep },
+		"status":             func(d *Definition) { d.Status = `(\d*)` },
+		"session.id":         func(d *Definition) { d.Session.ID = ".*" },
+	} {
+		d := toy()
+		spoil(d)
+		wrong, ok := errors.AsType[*KeyError](d.Check())
+		if !ok || wrong.Key != key {
+			t.Errorf("%s: %v", key, d.Check())
+		}
+	}
+	d := toy()
+	d.Rules = []Rule{{Rule: verdict.Rule{Name: "empty", Class: verdict.Auth, Match: "^$"}}, {Rule: verdict.Rule{Name: "code", Class: verdict.Auth, Exit: []int{3}}}}
+	if err := d.Check(); err != nil {
+		t.Errorf("an empty line: %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package config_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent/agenttest"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/test/must"
+)
+
+// Commands that none of them is for start without reading one: every start would pay for it.
+func TestShipped_ReadWhenUsed(t *testing.T) {
+	before := config.ShippedRead()
+	for _, command := range []string{"true", "claude", "/usr/bin/pip", "gh", "pi2"} {
+		profile.OfCommand(command)
+		profile.Find(command)
+	}
+	profile.All()
+	profile.Names()
+	if n := config.ShippedRead() - before; n != 0 {
+		t.Errorf("%d profiles were read", n)
+	}
+}
+
+// The profiles that come with the command are without a mistake, short, and judge what their CLIs really print.
+func TestShipped_JudgeRealOutcomes(t *testing.T) {
+	useText(t, "")
+	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "setup-clis"))
+	must.OK(t, err)
+	if len(profile.Shipped()) == 0 {
+		t.Error("there is none")
+	}
+	for _, name := range profile.Shipped() {
+		t.Run(name, func(t *testing.T) {
+			d, err := config.OwnProfile(name)
+			if err != nil || d == nil || d.Check() != nil {
+				t.Fatalf("%v, %v", d, err)
+			}
+			text, err := os.ReadFile(filepath.Join("profiles", name+".toml"))
+			must.OK(t, err)
+			if n := bytes.Count(text, []byte("\n")); n > 350 {
+				t.Errorf("%d lines", n)
+			}
+			if len(d.Tested) == 0 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
+				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
+			}
+			p, err := profile.Bind(name, []string{name}, []string{}, "")
+			must.OK(t, err)
+			agenttest.Outcomes(t, filepath.Join("testdata", "shipped", name+".jsonl"), 25, time.Date(2026, 11, 19, 5, 0, 0, 0, time.UTC), p)
+		})
+	}
+}
+
+// What a user's file declares for the same command, or under the same name, goes before the profile that comes with it: it did so before there was one.
+func TestShipped_OwnGoesBefore(t *testing.T) {
+	for text, want := range map[string]string{
+		"[profile.mine]\ncommand = \"pi\"\nheadless = { always = true }\n": "mine",
+		"[profile.pi]\ncommand = \"pi\"\nheadless = { always = true }\n":   "pi",
+		"[profile.pi]\nstall_timeout = \"5m\"\n":                           "pi",
+	} {
+		useText(t, text)
+		_, err := config.ReadUser()
+		must.OK(t, err)
+		d := profile.OfCommand("pi")
+		if d == nil || d.Name != want {
+			t.Fatalf("%q: %v", text, d)
+		}
+		own := strings.Contains(text, "command")
+		if p := d.New([]string{"pi", "install", "x"}, []string{}, ""); p.Headless() != own {
+			t.Errorf("%q: headless %v", text, p.Headless())
+		}
+	}
+}
