@@ -174,3 +174,36 @@ func output(t testing.TB, dir string, args ...string) string {
 	must.OK(t, err)
 	return string(out)
 }
+
+// A file that is landed does not replace a directory in which the user has staged something, which git itself would drop.
+func TestLand_StagedBelow(t *testing.T) {
+	top, _, tree := place(t)
+	must.OK(t, os.Mkdir(filepath.Join(top, "new"), 0o755))
+	put(t, top, "new/mine", "mine")
+	run(t, top, "add", "new")
+	put(t, tree.Path, "new", "theirs")
+	_, err := tree.Commit("work", Done)
+	must.OK(t, err)
+	if err := tree.Land(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "you have changed the same files: new/mine") {
+		t.Error(err)
+	}
+	if staged := output(t, top, "diff", "--cached", "--name-only"); staged != "new/mine\n" {
+		t.Errorf("staged: %q", staged)
+	}
+}
+
+// What was written into a tree whose setup was killed is kept when that is made again.
+func TestEnter_KilledInSetup(t *testing.T) {
+	top, s, tree := place(t)
+	must.OK(t, tree.save(Making))
+	put(t, tree.Path, "mine.txt", "mine")
+	tree.Release()
+	again, err := s.Plan(top, "", "")
+	must.OK(t, err)
+	again.ID, again.Run = "run", "run"
+	ready, err := again.Enter()
+	if must.OK(t, err); ready || output(t, top, "show", "refs/belay/run/before:mine.txt") != "mine" {
+		t.Error(again)
+	}
+	again.Release()
+}

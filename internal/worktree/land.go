@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -224,12 +225,33 @@ func (t *Tree) forward(ctx context.Context, onto, old, next string) (err error) 
 	if g.dir == "" {
 		return t.repo().try("update-ref", "-m", "belay: land "+t.Branch, onto, next, old)
 	}
+	if err = t.clear(g, old, next); err != nil {
+		return err
+	}
 	for pause := 50 * time.Millisecond; pause < 3*time.Second; pause *= 2 {
 		err = g.try("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", next)
 		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "index.lock") {
 			break
 		}
 		time.Sleep(pause) // the user's editor asks git for its state
+	}
+	return err
+}
+
+// clear refuses what git does not: where a commit has a file in the place of a directory, git drops what is staged below it.
+func (t *Tree) clear(g git, old, next string) error {
+	staged, err := g.names("diff", "--cached", "--name-only", "--no-renames", "-z", old, "--")
+	if err != nil || len(staged) == 0 {
+		return err
+	}
+	added, err := g.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, next)
+	staged = slices.DeleteFunc(staged, func(file string) bool {
+		return !slices.ContainsFunc(added, func(name string) bool {
+			return strings.HasPrefix(file, name+"/") || strings.HasPrefix(name, file+"/")
+		})
+	})
+	if len(staged) > 0 {
+		return &NotLanded{Why: "you have changed the same files", Files: staged}
 	}
 	return err
 }

@@ -35,7 +35,7 @@ import (
 type State string
 
 const (
-	Making      State = "making"      // it is being made, or what makes it ready runs: nothing in it is anyone's work
+	Making      State = "making"      // it is being made, or what makes it ready runs: no run has worked in it yet
 	Working     State = "working"     // a run works in it
 	Killed      State = "killed"      // its run was killed, and what was not committed is saved
 	Interrupted State = "interrupted" // its run was stopped, and may continue; likewise
@@ -277,7 +277,12 @@ func (t *Tree) Reopen() (err error) {
 	state := t.State
 	switch {
 	case state == Making:
-		err = t.remove()
+		if _, none := os.Lstat(filepath.Join(t.Admin, "index")); none == nil { // it was whole: the user may have worked in it
+			err = t.Save("before")
+		}
+		if err == nil {
+			err = t.remove()
+		}
 	case t.sound() == nil:
 		return nil
 	default:

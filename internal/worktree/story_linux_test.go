@@ -414,7 +414,7 @@ func playStory(t *testing.T, seed uint64) {
 		id := s.ids[s.r.IntN(len(s.ids))]
 		tree, err := s.store.load(id)
 		for range s.r.IntN(4) {
-			if err == nil && tree.sound() == nil {
+			if err == nil && tree.sound() == nil && tree.State != Making { // else no agent has been started yet
 				s.write(tree.Path, "agent")
 			}
 			if s.r.IntN(3) == 0 {
