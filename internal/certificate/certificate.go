@@ -27,7 +27,6 @@ type Certificate struct {
 	Agent         string    `json:"agent"`
 	Version       string    `json:"version"`
 	SHA256        string    `json:"sha256"`
-	Belay         string    `json:"belay"`
 	At            time.Time `json:"at"`
 	Promises      []Promise `json:"promises"`
 }

@@ -268,7 +268,8 @@ func TestExamples(t *testing.T) {
 		must.OK(t, os.Symlink(clitest.Find(t, d, clitest.Versions(d)[0]), filepath.Join(bin, d.Name)))
 	}
 	must.OK(t, os.Symlink(clitest.GH(t), filepath.Join(bin, "gh")))
-	for name, value := range map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), "SDK": clitest.SDK(t), "CLAUDE": filepath.Join(bin, "claude")} {
+	for _, kv := range append(slices.Clone(clitest.Lean), "PATH="+bin+":"+os.Getenv("PATH"), "SDK="+clitest.SDK(t), "CLAUDE="+filepath.Join(bin, "claude")) {
+		name, value, _ := strings.Cut(kv, "=")
 		t.Setenv(name, value)
 	}
 	files, err := scenario.Find(dir)
