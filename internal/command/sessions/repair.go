@@ -123,7 +123,8 @@ func Check(ctx context.Context, r *request.Request) (code int, err error) {
 	default:
 		b.WriteString("to repair a copy: belay sessions repair " + s.id)
 	}
-	return code, term.Line(r.Out, b.String())
+	b.WriteByte('\n')
+	return code, term.Text(r.Out, b.String())
 }
 
 // handOver says how to go on in another session.
