@@ -8,7 +8,7 @@ import (
 
 // shipped are the CLIs, by the names of their commands, whose profiles are data that comes with the command. One that the
 // user's file declares for the same command, or under the same name, takes their place.
-var shipped = []string{"pi"}
+var shipped = []string{"pi", "kimi"}
 
 // loadShipped reads the profile of one of them. A program that uses the library has none.
 var loadShipped func(name string) *agent.Descriptor
