@@ -89,7 +89,7 @@ func (t *Tree) remove() error {
 	if err := os.RemoveAll(t.Path); err != nil {
 		return err
 	}
-	err := t.repo().try("worktree", "remove", "--force", "--force", "--", t.Path)
+	err := t.register("remove", "--force", "--force", "--", t.Path)
 	if _, gone := os.Lstat(t.Admin); errors.Is(gone, fs.ErrNotExist) {
 		return nil
 	}

@@ -261,7 +261,7 @@ func (t *Tree) add() (err error) {
 	t.Admin = ""
 	t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
 	if err = t.save(Making); err == nil {
-		err = t.repo().try("worktree", "add", "--quiet", "--force", "--", t.Path, t.Branch)
+		err = t.register("add", "--quiet", "--force", "--", t.Path, t.Branch)
 	}
 	if err == nil {
 		g := git{start: t.store.Start, dir: t.Path, run: t.store.Run}
@@ -302,6 +302,13 @@ func (t *Tree) Reopen() (err error) {
 // repo is git in the repository, and not in the tree.
 func (t *Tree) repo() git {
 	return git{start: t.store.Start, dir: t.store.Dir, run: t.store.Run, env: []string{"GIT_DIR=" + t.Common}}
+}
+
+// register calls git worktree. That comes to its end though we are killed: what it leaves of half a tree breaks git worktree for all others of the repository.
+func (t *Tree) register(args ...string) error {
+	g := t.repo()
+	g.run = ""
+	return g.try(append([]string{"worktree"}, args...)...)
 }
 
 // git is git in the tree. It is told where that belongs: what is in the tree may say something else.
