@@ -226,7 +226,7 @@ func (seen *Seen) Advice() string {
 		}
 	}
 	switch n := len(seen.Requests); {
-	case n > 0 && seen.Exit != 0 && seen.Requests[n-1].Status >= 429:
+	case n > 0 && seen.Exit != 0 && seen.Requests[n-1].Status >= 429 && !strings.HasPrefix(seen.Requests[n-1].Step, "usage-limit"): // for which one may give up
 		return "a robust client tries again after a limit or an error of the service"
 	case len(seen.Left) > 0:
 		return "a robust program ends what it has started"

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/rehearse/scenario"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -294,5 +295,15 @@ func TestExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A client may give up at a limit that lasts for hours, and not at an error that passes.
+func TestSeen_Advice(t *testing.T) {
+	for step, advised := range map[string]bool{"529": true, "429(retry-after=1)": true, "usage-limit(resets=3h)": false} {
+		seen := scenario.Seen{Exit: 75, Requests: []rehearse.Request{{API: "anthropic", Method: "POST", Step: step, Status: 529}}}
+		if advice := seen.Advice(); strings.Contains(advice, "tries again") != advised {
+			t.Errorf("%s: %q", step, advice)
+		}
 	}
 }
