@@ -25,13 +25,13 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	record := filepath.Join(dir, "claude", "projects", "-work", session+".jsonl")
+	record := filepath.Join(dir, "home", "projects", "-work", session+".jsonl")
 	for _, err := range []error{os.MkdirAll(filepath.Dir(record), 0o700), os.WriteFile(record, text(*size<<20), 0o600)} {
 		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	for name, value := range map[string]string{"BELAY_STATE_DIR": filepath.Join(dir, "state"), "XDG_CONFIG_HOME": filepath.Join(dir, "none"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")} {
+	for name, value := range map[string]string{"BELAY_STATE_DIR": filepath.Join(dir, "state"), "XDG_CONFIG_HOME": filepath.Join(dir, "none"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "home")} {
 		os.Setenv(name, value)
 	}
 	fmt.Printf("a session of %d MiB; CPU time of belay and belayd together, medians\n\n", *size)

@@ -32,7 +32,7 @@ var outside = []string{"cmd/belay", "internal/e2e/agents", "internal/e2e/hooks",
 
 // sequential are the packages that start no goroutine, in which the race detector has nothing to find and takes up to ten times the CPU. What they are used for at
 // the same time is in the tests of those that do so. make test-full watches them too.
-var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/clientfile", "internal/config",
+var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/config",
 	"internal/label", "internal/price", "internal/printable", "internal/profile", "internal/redact", "scripts/arrows"}
 
 func main() {
@@ -72,7 +72,7 @@ func work(ctx context.Context, quick bool, flags []string) error {
 }
 
 // groups are all tests: inside with these flags, some of them with coverage, and outside and what is sequential as executables are built. Each group has one package at a time beside the
-// others, most of which wait for processes.
+// others, most of which wait for processes, and the two with the most packages have two.
 func groups(packages, flags []string, full bool) [][]group {
 	timeout := "-timeout=25m"
 	unwatched := slices.Concat(outside, sequential)
@@ -89,10 +89,10 @@ func groups(packages, flags []string, full bool) [][]group {
 	alone := slices.DeleteFunc(slices.Clone(covered), func(p string) bool { return p == "internal/engine" })
 	return [][]group{
 		{
-			{flags: flags, packages: inside, env: env},
+			{flags: append(slices.Clone(flags), "-p=2"), packages: inside, env: env},
 			{flags: append([]string{"-cover"}, flags...), packages: paths(alone), env: env, leastCover: leastCover},
 			{flags: append([]string{"-cover", "-coverpkg=" + rooms}, flags...), packages: []string{"./internal/engine"}, env: env, leastCover: leastCover},
-			{flags: common, packages: paths(unwatched)},
+			{flags: append(slices.Clone(common), "-p=2"), packages: paths(unwatched)},
 		},
 		{{dir: "tools", packages: []string{"./dist", "./man", "./markdown"}}},
 		{{dir: "browser", flags: []string{"-count=1"}, packages: []string{"."}}},
