@@ -253,3 +253,8 @@ func needsEscape(data []byte) bool {
 
 // ShortID is the end of a run's id: runs that begin together differ there, not at the front.
 func ShortID(id string) string { return id[max(0, len(id)-8):] }
+
+// IsPart reports whether a run can be meant by a part of its id: its end, as it is shown, or its begin.
+func IsPart(part, id string) bool {
+	return len(part) >= 4 && (strings.HasSuffix(id, part) || strings.HasPrefix(id, part)) // of less there are many
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -114,11 +113,8 @@ const lookBack = 16 << 20
 
 // shownText says of a run on record that its output is not kept; empty if there is none of that id.
 func shownText(s *state.State, id string) (text string) {
-	if len(id) < 4 { // of any of which there are many
-		return ""
-	}
 	s.Recent(lookBack, func(e journal.Entry) {
-		if e.Kind == "" && (strings.HasPrefix(e.Invocation, id) || strings.HasSuffix(e.Invocation, id)) {
+		if e.Kind == "" && printable.IsPart(id, e.Invocation) {
 			short := printable.ShortID(e.Invocation)
 			text = message.Sentences(fmt.Sprintf("the output of %s (%s) is not kept: it was shown already, or the run was not detached", short, e.Command), "see how it ended: belay log "+short)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/command/signals"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse/scenario"
 	"github.com/belay-run/belay/internal/safefile"
@@ -139,7 +140,7 @@ func record(r *request.Request, id string) error {
 	defer log.Close()
 	var run []journal.Entry
 	for e := range journal.Read(log, nil) {
-		if e.Kind == "" && len(id) >= 4 && len(e.Invocation) >= len(id) && e.Invocation[:len(id)] == id {
+		if e.Kind == "" && printable.IsPart(id, e.Invocation) {
 			run = append(run, e)
 		}
 	}

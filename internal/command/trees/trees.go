@@ -118,8 +118,8 @@ func with(cmd *cobra.Command, word string, do func(*worktree.Tree) error) error 
 		return command.Fail(err)
 	}
 	found := slices.DeleteFunc(list, func(t *worktree.Tree) bool {
-		names := []string{t.Run, printable.ShortID(t.Run), t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
-		return word == "" || !slices.Contains(names, word)
+		names := []string{t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
+		return word == "" || !slices.Contains(names, word) && !printable.IsPart(word, t.Run)
 	})
 	name, see := printable.Line(word), message.See("belay trees")
 	switch {
