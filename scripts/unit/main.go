@@ -72,7 +72,7 @@ func work(ctx context.Context, quick bool, flags []string) error {
 }
 
 // groups are all tests: inside with these flags, some of them with coverage, and outside and what is sequential as executables are built. Each group has one package at a time beside the
-// others, most of which wait for processes, and the two with the most packages have two.
+// others, most of which wait for processes; that with the most packages has two.
 func groups(packages, flags []string, full bool) [][]group {
 	timeout := "-timeout=25m"
 	unwatched := slices.Concat(outside, sequential)
@@ -92,7 +92,7 @@ func groups(packages, flags []string, full bool) [][]group {
 			{flags: append(slices.Clone(flags), "-p=2"), packages: inside, env: env},
 			{flags: append([]string{"-cover"}, flags...), packages: paths(alone), env: env, leastCover: leastCover},
 			{flags: append([]string{"-cover", "-coverpkg=" + rooms}, flags...), packages: []string{"./internal/engine"}, env: env, leastCover: leastCover},
-			{flags: append(slices.Clone(common), "-p=2"), packages: paths(unwatched)},
+			{flags: common, packages: paths(unwatched)},
 		},
 		{{dir: "tools", packages: []string{"./dist", "./man", "./markdown"}}},
 		{{dir: "browser", flags: []string{"-count=1"}, packages: []string{"."}}},
