@@ -572,3 +572,27 @@ func TestPage_Metrics(t *testing.T) {
 		t.Errorf("an empty token is let in: %d", code)
 	}
 }
+
+// What was said in a session is read from the CLI's own record, and shown without secrets. Nothing but the id of a session leads to one.
+func TestPage_Session(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", home)
+	const id, secret = "11111111-1111-4111-8111-111111111111", "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	path := filepath.Join(home, "projects", "-work", id+".jsonl")
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(`{"type":"user","message":{"role":"user","content":"<b>mend it</b> `+secret+`"},"uuid":"a","sessionId":"`+id+`"}`+"\n"), 0o600))
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	code, body, _ := s.ask(call{path: "/api/session/parts?id=" + id, session: session})
+	if code != 200 || !strings.Contains(body, "mend it") || strings.Contains(body, secret) || strings.Contains(body, "<b>") {
+		t.Errorf("%d %s", code, body)
+	}
+	for _, other := range []string{"", "*", "..%2F-work%2F" + id, strings.Replace(id, "8", "9", 1)} {
+		if code, body, _ := s.ask(call{path: "/api/session/parts?id=" + other, session: session}); code != 404 {
+			t.Errorf("%q: %d %s", other, code, body)
+		}
+	}
+	if code, _, _ := s.ask(call{path: "/api/session/parts?id=" + id}); code != 401 {
+		t.Errorf("without a session of the page: %d", code)
+	}
+}
