@@ -2,6 +2,7 @@ package config
 
 import (
 	"embed"
+	"strings"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
@@ -17,7 +18,12 @@ import (
 var shippedFiles embed.FS
 
 func init() {
-	profile.Ship(func(name string) *agent.Descriptor { return readShipped(name).descriptor })
+	files, _ := shippedFiles.ReadDir("profiles")
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(f.Name(), ".toml")
+	}
+	profile.Ship(names, func(name string) *agent.Descriptor { return readShipped(name).descriptor })
 }
 
 // shippedProfile is such a profile, read.

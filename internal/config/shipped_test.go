@@ -65,6 +65,7 @@ func TestShipped_OwnGoesBefore(t *testing.T) {
 		"[profile.pi]\nstall_timeout = \"5m\"\n":                           "pi",
 	} {
 		useText(t, text)
+		t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
 		_, err := config.ReadUser()
 		must.OK(t, err)
 		d := profile.OfCommand("pi")
@@ -75,5 +76,19 @@ func TestShipped_OwnGoesBefore(t *testing.T) {
 		if p := d.New([]string{"pi", "install", "x"}, []string{}, ""); p.Headless() != own {
 			t.Errorf("%q: headless %v", text, p.Headless())
 		}
+	}
+}
+
+// A program that only has the name of such a CLI is left alone: it would fail with an argument that it does not know.
+func TestShipped_AnotherProgram(t *testing.T) {
+	useText(t, "")
+	home := filepath.Join(t.TempDir(), "agent")
+	t.Setenv("PI_CODING_AGENT_DIR", home)
+	if d := profile.OfCommand("pi"); d != nil {
+		t.Errorf("%s, which has never been used here", d.Name)
+	}
+	must.OK(t, os.Mkdir(home, 0o700))
+	if profile.OfCommand("/usr/bin/pi") == nil {
+		t.Error("not known where it has its home")
 	}
 }

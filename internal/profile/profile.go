@@ -120,13 +120,17 @@ func Of(args, env []string, dir string) agent.Profile {
 	return nil
 }
 
-// OfCommand returns the CLI that a command is, by the name of its file; nil if it is none.
+// OfCommand returns the CLI that a command is, by the name of its file; nil if it is none. One whose profile comes as data must have been
+// used before.
 func OfCommand(path string) *agent.Descriptor {
 	name := programName(path)
 	for _, d := range declared() {
 		if slices.Contains(d.Commands, name) {
 			return d
 		}
+	}
+	if d := findShipped(name); d != nil && !isUsed(d) {
+		return nil
 	}
 	if d := Find(name); d != nil && (d.Commands == nil || slices.Contains(d.Commands, name)) {
 		return d

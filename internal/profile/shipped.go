@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"os"
 	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -8,18 +9,20 @@ import (
 
 // shipped are the CLIs, by the names of their commands, whose profiles are data that comes with the command. One that the
 // user's file declares for the same command, or under the same name, takes their place.
-var shipped = []string{"pi", "kimi"}
+var shipped []string
 
 // loadShipped reads the profile of one of them. A program that uses the library has none.
 var loadShipped func(name string) *agent.Descriptor
 
-// Ship says how the profiles are read that come with the command. Nothing is read before the CLI of one is named.
-func Ship(load func(name string) *agent.Descriptor) { loadShipped = load }
+// Ship says which profiles come with the command, and how they are read. Nothing is read before the CLI of one is named.
+func Ship(names []string, load func(name string) *agent.Descriptor) {
+	shipped, loadShipped = names, load
+}
 
 // Shipped are the names of those that no profile of the user's own replaces.
 func Shipped() (names []string) {
 	for _, name := range shipped {
-		if loadShipped != nil && !slices.ContainsFunc(declared(), func(d *agent.Descriptor) bool { return d.Name == name || slices.Contains(d.Commands, name) }) {
+		if !slices.ContainsFunc(declared(), func(d *agent.Descriptor) bool { return d.Name == name || slices.Contains(d.Commands, name) }) {
 			names = append(names, name)
 		}
 	}
@@ -32,4 +35,11 @@ func findShipped(name string) *agent.Descriptor {
 		return nil
 	}
 	return loadShipped(name)
+}
+
+// isUsed reports whether the CLI has ever been at work here. Its name alone says little: pi is also a program that computes digits,
+// which an argument of ours would make fail.
+func isUsed(d *agent.Descriptor) bool {
+	_, err := os.Stat(HomeOf(d, os.Environ()))
+	return err == nil
 }

@@ -52,7 +52,7 @@ type Step struct {
 	// Calls is how often it does that in the one answer; 0 means once.
 	Tool, ToolInput string
 	Calls           int
-	// Poison makes of the call one for which a strict service refuses the history from then on: [Orphan] or [TooLarge].
+	// Poison makes of the call one for which a strict service refuses the history from then on: poisonOrphan or poisonImage.
 	Poison string
 	// Usage is what is charged; fields that are negative are the default.
 	Usage Usage

@@ -270,7 +270,11 @@ func (d *Definition) compile() (t *table, first error) {
 	for i, r := range d.Rules {
 		only, err := verdict.Compile(r.Rule)
 		if err == nil && r.Match != "" {
-			_, err = compilePattern("(?im)", r.Match, "")
+			var match *regexp.Regexp
+			match, err = compilePattern("(?im)", r.Match, "")
+			if err == nil && len(r.Exit)+len(r.Signal)+len(r.Status) == 0 && match.MatchString("") && match.MatchString("any text") {
+				err = fmt.Errorf("the pattern %q matches every text, so this rule would judge everything", r.Match)
+			}
 		}
 		wrong(fmt.Sprintf("rule[%d]", i+1), withoutPlace(err))
 		if err == nil {
@@ -307,9 +311,5 @@ func compilePattern(before, pattern, after string) (*regexp.Regexp, error) {
 		}
 		return nil, err
 	}
-	re, err := regexp.Compile(before + pattern + after)
-	if err == nil && re.MatchString("") && re.MatchString("any text") {
-		return nil, fmt.Errorf("the pattern %q matches every text", pattern)
-	}
-	return re, err
+	return regexp.Compile(before + pattern + after)
 }

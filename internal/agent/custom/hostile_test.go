@@ -14,17 +14,14 @@ func TestCheck_Hostile(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a.", 1000) + "a"
 	for key, spoil := range map[string]func(d *Definition){
-		"rule[1]":            func(d *Definition) { d.Rules[0].Match = ".*" },
-		"rule[2]":            func(d *Definition) { d.Rules[1].Match = "x*" },
-		"rule[3]":            func(d *Definition) { d.Rules[2].Match = strings.Repeat("a|", 3000) + "b" },
-		"rule[4]":            func(d *Definition) { d.Rules[3].Match = "(a{1000}){1000}" },
-		"rule":               func(d *Definition) { d.Rules = make([]Rule, 100_000) },
-		"event":              func(d *Definition) { d.Events = make([]Event, 100_000) },
-		"options":            func(d *Definition) { d.Options = make(agent.Table, 100_000) },
-		"event[1].when.type": func(d *Definition) { d.Events[0].When = map[string]any{"type": "/.*/"} },
-		"event[2].text":      func(d *Definition) { d.Events[1].Paths[FieldText] = deep },
-		"status":             func(d *Definition) { d.Status = `(\d*)` },
-		"session.id":         func(d *Definition) { d.Session.ID = ".*" },
+		"rule[1]":       func(d *Definition) { d.Rules[0].Status, d.Rules[0].Match = nil, ".*" },
+		"rule[2]":       func(d *Definition) { d.Rules[1].Match = "x*" },
+		"rule[3]":       func(d *Definition) { d.Rules[2].Match = strings.Repeat("a|", 3000) + "b" },
+		"rule[4]":       func(d *Definition) { d.Rules[3].Match = "(a{1000}){1000}" },
+		"rule":          func(d *Definition) { d.Rules = make([]Rule, 100_000) },
+		"event":         func(d *Definition) { d.Events = make([]Event, 100_000) },
+		"options":       func(d *Definition) { d.Options = make(agent.Table, 100_000) },
+		"event[2].text": func(d *Definition) { d.Events[1].Paths[FieldText] = deep },
 	} {
 		d := toy()
 		spoil(d)
@@ -34,8 +31,16 @@ func TestCheck_Hostile(t *testing.T) {
 		}
 	}
 	d := toy()
-	d.Rules = []Rule{{Rule: verdict.Rule{Name: "empty", Class: verdict.Auth, Match: "^$"}}, {Rule: verdict.Rule{Name: "code", Class: verdict.Auth, Exit: []int{3}}}}
+	d.Rules = []Rule{
+		{Rule: verdict.Rule{Name: "empty", Class: verdict.Auth, Match: "^$"}},
+		{Rule: verdict.Rule{Name: "code", Class: verdict.Auth, Exit: []int{3}}},
+		{Rule: verdict.Rule{Name: "any text", Class: verdict.Auth, Exit: []int{3}, Match: ".*"}},
+		{Rule: verdict.Rule{Name: "status", Class: verdict.Auth, Match: ".*"}, Status: []int{418}},
+	}
+	d.Events[0].When = map[string]any{"type": "/.*/"}
+	d.Status = `(\d*)`
+	d.Session.ID = ".*"
 	if err := d.Check(); err != nil {
-		t.Errorf("an empty line: %v", err)
+		t.Errorf("what does not judge everything alike, and worked before: %v", err)
 	}
 }
