@@ -16,7 +16,7 @@ import (
 )
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
-var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "event", "status", "rule",
+var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "status", "rule",
 	"stop", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
@@ -67,6 +67,9 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	v := t.inner("service")
 	d.Service = custom.Service{Host: v.text("host"), AddressVars: v.texts("address_variable"), KeyVars: v.texts("key_variable")}
 	v.close()
+	b := t.inner("as_fallback")
+	d.StandIn = agent.StandIn{Model: b.text("model"), AllowAll: b.text("allow_all"), NoSession: b.text("no_session"), Open: b.flag("open")}
+	b.close()
 	for _, row := range t.rows("rule") {
 		d.Rules = append(d.Rules, ownRule(row))
 	}
@@ -98,6 +101,7 @@ func missing(d *custom.Definition, t *fields) *wrongField {
 		names []string
 	}{
 		{"headless.options", d.Headless.Options}, {"prompt.option", []string{d.Prompt.Option}}, {"output.events", d.Output.Events},
+		{"as_fallback.model", []string{d.StandIn.Model}}, {"as_fallback.allow_all", []string{d.StandIn.AllowAll}}, {"as_fallback.no_session", []string{d.StandIn.NoSession}},
 		{"session.resume", d.Session.Resume}, {"session.new", d.Session.New}, {"session.options", d.Session.Options},
 	} {
 		for _, name := range list.names {

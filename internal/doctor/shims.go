@@ -13,7 +13,7 @@ import (
 // checkShims looks at the links of belay shim. A user who has none does not hear of them.
 func checkShims() (list []Finding) {
 	var names []string
-	for _, d := range profile.All() {
+	for _, d := range profile.Known() {
 		names = append(names, d.Name)
 	}
 	for _, dir := range shim.Dirs(names) {

@@ -114,14 +114,14 @@ func options(f *call.Fallback, cli *agent.Descriptor, first agent.Agent, request
 	switch {
 	case request.Own != "":
 		return refuse(message.FallbackOption(first.Name(), request.Own, cli.Name))
-	case request.AllowAll && cli.StandIn.AllowAll == "":
+	case request.AllowAll && cli.StandIn.AllowAll == "" && !cli.StandIn.Open:
 		return refuse(message.FallbackOption(first.Name(), firstCLI.StandIn.AllowAll, cli.Name))
 	case request.NoSession && cli.StandIn.NoSession == "":
 		return refuse(message.FallbackOption(first.Name(), firstCLI.StandIn.NoSession, cli.Name))
 	case cli.StandIn.Open && !firstCLI.StandIn.Open && !request.AllowAll:
 		return refuse(fmt.Sprintf("by default %s changes files and runs commands without permission, and %s does not", cli.Name, first.Name()))
 	}
-	if request.AllowAll {
+	if request.AllowAll && cli.StandIn.AllowAll != "" {
 		options = append(options, cli.StandIn.AllowAll)
 	}
 	if request.NoSession {

@@ -74,7 +74,7 @@ func (r *Runner) Prepare(ctx context.Context, given belaytype.Command) (*Invocat
 		env = append(env, TelemetryVar+"=true")
 	}
 	if len(c.Args) > 0 {
-		if cli := profile.OfCommand(c.Args[0]); cli != nil { // a shim of that name may be what is found
+		if cli := profile.Named(c.Args[0]); cli != nil { // a shim of that name may be what is found
 			env = append(env, shim.Setting(c.Variables(), cli.Name, c.Args[0]))
 		}
 	}

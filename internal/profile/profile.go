@@ -71,7 +71,7 @@ func Names() []string {
 	for _, d := range All() {
 		names = append(names, d.Name)
 	}
-	return append(names, generic.Name)
+	return append(append(names, Shipped()...), generic.Name)
 }
 
 // Agents are the names of those that work for a model.
@@ -81,7 +81,7 @@ func Agents() (names []string) {
 			names = append(names, d.Name)
 		}
 	}
-	return names
+	return append(names, Shipped()...)
 }
 
 // Or lists names as a sentence does: "claude, codex, gh or generic".
@@ -123,14 +123,20 @@ func Of(args, env []string, dir string) agent.Profile {
 // OfCommand returns the CLI that a command is, by the name of its file; nil if it is none. One whose profile comes as data must have been
 // used before.
 func OfCommand(path string) *agent.Descriptor {
+	d := Named(path)
+	if d != nil && slices.Contains(Shipped(), d.Name) && !isUsed(d) {
+		return nil
+	}
+	return d
+}
+
+// Named returns the CLI that has the name of a command; nil if none has.
+func Named(path string) *agent.Descriptor {
 	name := programName(path)
 	for _, d := range declared() {
 		if slices.Contains(d.Commands, name) {
 			return d
 		}
-	}
-	if d := findShipped(name); d != nil && !isUsed(d) {
-		return nil
 	}
 	if d := Find(name); d != nil && (d.Commands == nil || slices.Contains(d.Commands, name)) {
 		return d
@@ -232,9 +238,9 @@ func IsBuiltIn(name string) bool {
 	return name == generic.Name || slices.ContainsFunc(registry, func(d *agent.Descriptor) bool { return d.Name == name })
 }
 
-// NamesOf are the names of the CLIs that are wanted.
-func NamesOf(wanted func(*agent.Descriptor) bool) (names []string) {
-	for _, d := range All() {
+// NamesOf are the names of those of the CLIs that are wanted.
+func NamesOf(list []*agent.Descriptor, wanted func(*agent.Descriptor) bool) (names []string) {
+	for _, d := range list {
 		if wanted(d) {
 			names = append(names, d.Name)
 		}

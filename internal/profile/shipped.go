@@ -29,6 +29,17 @@ func Shipped() (names []string) {
 	return names
 }
 
+// Known are [All], and those whose profiles come as data of the CLIs that have been used here.
+func Known() []*agent.Descriptor {
+	list := slices.Clone(All())
+	for _, name := range Shipped() {
+		if d := loadShipped(name); isUsed(d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // findShipped returns the one of that name; nil if there is none.
 func findShipped(name string) *agent.Descriptor {
 	if !slices.Contains(shipped, name) || !slices.Contains(Shipped(), name) {

@@ -68,12 +68,12 @@ func IdleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 
 // callers are the CLIs that call a service for their user and are no agents.
 func callers() []string {
-	return profile.NamesOf(func(d *agent.Descriptor) bool { return !d.IsAgent() })
+	return profile.NamesOf(profile.All(), func(d *agent.Descriptor) bool { return !d.IsAgent() })
 }
 
 // withOwnLog are the CLIs that have a log of invocations of their own.
 func withOwnLog() []string {
-	return profile.NamesOf(func(d *agent.Descriptor) bool { return d.OwnLog != "" })
+	return profile.NamesOf(profile.All(), func(d *agent.Descriptor) bool { return d.OwnLog != "" })
 }
 
 // KeepAwake keeps the machine from going to sleep as long as we run, where the settings ask for it. A flag that cannot be kept is refused; a setting is left out,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,6 +31,7 @@ type Definition struct {
 	Session  Session
 	Success  Success
 	Service  Service
+	StandIn  agent.StandIn
 	// Events say what lines of JSON mean; the first that matches a line counts.
 	Events []Event
 	// Status is a pattern whose first group is the HTTP status in the CLI's own words.
@@ -154,6 +156,7 @@ func (d *Definition) Descriptor() *agent.Descriptor {
 		Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
 		Tested:         d.Tested,
 		Ask:            d.ask(),
+		StandIn:        d.StandIn,
 		MaxInput:       d.Prompt.MaxStdin,
 		IsSession:      d.isSession,
 		SessionExample: d.Session.Example,
@@ -166,9 +169,13 @@ func (d *Definition) Descriptor() *agent.Descriptor {
 	return desc
 }
 
-// ask are the arguments before a prompt.
+// ask are the arguments before a prompt, with which the CLI works on it and ends.
 func (d *Definition) ask() []string {
-	args := append([]string{}, d.Headless.Command...)
+	h := &d.Headless
+	args := append([]string{}, h.Command...)
+	if len(h.Options) > 0 && len(h.Command) == 0 && !h.Words && !h.Always && !slices.Contains(h.Options, d.Prompt.Option) {
+		args = append(args, h.Options[0])
+	}
 	if d.Prompt.Option != "" {
 		args = append(args, d.Prompt.Option)
 	}

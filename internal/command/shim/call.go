@@ -32,7 +32,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if len(args) == 0 || strings.HasPrefix(filepath.Base(args[0]), "belay") {
 		return 0, false
 	}
-	cli := profile.OfCommand(args[0])
+	cli := profile.Named(args[0])
 	if cli == nil {
 		return 0, false
 	}
@@ -89,6 +89,9 @@ func notFound(std stdio.Streams, name string, err error) int {
 
 // supervisable reports whether belay can do something for the command: it works without a person, and nothing in it is unknown.
 func (c *shimCall) supervisable(cli *agent.Descriptor) bool {
+	if profile.OfCommand(c.path) == nil {
+		return false // it only has the name of one
+	}
 	p := cli.New(append([]string{c.path}, c.args[1:]...), os.Environ(), "")
 	if !p.Headless() || setup.WantsPerson(c.std, p) {
 		return false

@@ -63,7 +63,7 @@ func showShims(w io.Writer, t *shimTarget, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	all := profile.All()
+	all := profile.Known()
 	rows := make([]shimRow, len(all))
 	var asked sync.WaitGroup
 	for i, d := range all {

@@ -20,11 +20,13 @@ import (
 type shimTarget struct{ dir string }
 
 // allNames are the names that there can be links for.
-func allNames() []string { return profile.NamesOf(func(*agent.Descriptor) bool { return true }) }
+func allNames() []string {
+	return profile.NamesOf(profile.Known(), func(*agent.Descriptor) bool { return true })
+}
 
 // agentNames are the names of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
 // linked only by its name.
-func agentNames() []string { return profile.NamesOf((*agent.Descriptor).IsAgent) }
+func agentNames() []string { return profile.NamesOf(profile.Known(), (*agent.Descriptor).IsAgent) }
 
 // checkNames refuses names that there can be no links for.
 func checkNames(names []string) error {
