@@ -101,7 +101,9 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "copilot-model", Class: verdict.NotFound, Match: `\bmodel_not_supported\b|the requested model is not supported`},
 
 	// xAI: github.com/continuedev/continue/issues/10373, 12670, Wei-Shaw/sub2api/issues/4069.
-	{Name: "xai-credits", Class: verdict.Billing, Match: `used all available credits or reached its monthly spending limit|doesn't have any credits or licenses|run out of credits or need a grok subscription`},
+	{Name: "xai-credits", Class: verdict.Billing, Match: `used all available credits or reached its monthly spending limit|doesn't have any credits or licenses|run out of credits\b|\bspending-limit\b`},
+	{Name: "xai-limit", Class: verdict.UsageLimit, Match: `reached your free [\w ]{1,20} usage limit|\bfree-usage-exhausted\b|hit (your (free usage|weekly|monthly|daily) limit|the credit limit for your plan)`},
+	{Name: "xai-policy", Class: verdict.Refused, Match: `content violates usage guidelines`},
 	// Mistral: github.com/continuedev/continue/issues/6185, BerriAI/litellm/pull/25078. Groq: console.groq.com/docs/errors; github.com/continuedev/continue/issues/10218.
 	{Name: "mistral-busy", Class: verdict.Overloaded, Match: `service tier capacity exceeded|\bservice_tier_capacity_exceeded\b`},
 	{Name: "groq-length", Class: verdict.TooLarge, Match: `request too large for model `},
@@ -111,11 +113,13 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "huggingface-credits", Class: verdict.Billing, Match: `exceeded your monthly included credits`},
 
 	// The vendors themselves, behind another's CLI.
+	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b`},
+	{Name: "openai-plan", Class: verdict.UsageLimit, Match: `\busage_limit_reached\b`},
 	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low\b|\bplease recharge your account\b`},
 	{Name: "account", Class: verdict.Auth, Match: `account associated with this API key has been deactivated|OAuth authentication is currently not allowed|this organization has been disabled|^.{0,80}incorrect API key provided`},
 
 	// vLLM: github.com/vllm-project/vllm/issues/20409, 12165, 33425. llama.cpp: ggml-org/llama.cpp/pull/15780. LM Studio: lmstudio-ai/lmstudio-bug-tracker/issues/546, cline/cline/issues/3664.
-	{Name: "context", Class: verdict.TooLarge, Match: `maximum context length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the available context size|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b`},
+	{Name: "context", Class: verdict.TooLarge, Match: `maximum (context|prompt) length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the available context size|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b`},
 
 	// A body that is no JSON has half of a letter in it: it is the history that says so, each time (claude-code/issues/1709).
 	{Name: TornBody, Class: verdict.InvalidRequest, Match: `request body is not valid JSON|no low surrogate in string|invalid (high|low) surrogate|surrogates not allowed`},

@@ -16,8 +16,8 @@ import (
 )
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
-var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "status", "rule",
-	"stop", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
+var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "status",
+	"message", "rule", "stop", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
 // that is good for nothing but to know the command.
@@ -37,6 +37,7 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 		Commands: t.texts("command"),
 		Options:  t.options("options"),
 		Status:   t.text("status"),
+		Message:  t.text("message"),
 		Stop:     t.ladder("stop"),
 		Stall:    t.duration("stall"), ToolStall: t.duration("tool_stall"),
 		HomeDir: t.text("home"), HomeVar: t.text("home_variable"),
@@ -48,7 +49,7 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	h.close()
 	p := t.inner("prompt")
 	d.Prompt = custom.Prompt{Option: p.text("option"), Words: p.flag("words"), Stdin: custom.Stdin(p.oneOf("stdin", string(custom.Joined), string(custom.Alone))), MaxStdin: p.count("max_stdin"),
-		Commands: p.text("commands"), Escape: p.text("escape")}
+		Others: p.texts("others"), Commands: p.text("commands"), Escape: p.text("escape")}
 	p.close()
 	o := t.inner("output")
 	d.Output = custom.Output{Events: o.texts("events"), Text: o.text("text"), All: o.oneOf("prints", "last", "all") == "all"}
@@ -100,7 +101,7 @@ func missing(d *custom.Definition, t *fields) *wrongField {
 		key   string
 		names []string
 	}{
-		{"headless.options", d.Headless.Options}, {"prompt.option", []string{d.Prompt.Option}}, {"output.events", d.Output.Events},
+		{"headless.options", d.Headless.Options}, {"prompt.option", []string{d.Prompt.Option}}, {"prompt.others", d.Prompt.Others}, {"output.events", d.Output.Events},
 		{"as_fallback.model", []string{d.StandIn.Model}}, {"as_fallback.allow_all", []string{d.StandIn.AllowAll}}, {"as_fallback.no_session", []string{d.StandIn.NoSession}},
 		{"session.resume", d.Session.Resume}, {"session.new", d.Session.New}, {"session.options", d.Session.Options},
 	} {
@@ -182,6 +183,12 @@ func ownEvent(t *fields) (e custom.Event) {
 		t.fail("kind", message.Error(message.Missing()))
 	}
 	for _, f := range custom.Fields {
+		if _, always := t.table[string(f)].(int64); always && f == custom.FieldStatus { // no path, but what it always is
+			for _, status := range t.codes(string(f), 100, 599) {
+				e.Status = status
+			}
+			continue
+		}
 		if path := t.text(string(f)); path != "" {
 			if e.Paths == nil {
 				e.Paths = map[custom.Field]string{}

@@ -123,9 +123,14 @@ func (gemini) environ(a *API) []string {
 //go:embed homes
 var homes embed.FS
 
+// homesEnviron are the variables that those CLIs want, a line each. One without a value is removed.
+//
+//go:embed homes.env
+var homesEnviron string
+
 // prepare tells those CLIs of a provider.
 func (chat) prepare(a *API) error {
-	fill := strings.NewReplacer("{url}", a.URL(), "{key}", Key)
+	fill := a.places()
 	return fs.WalkDir(homes, "homes", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -142,6 +147,9 @@ func (chat) prepare(a *API) error {
 	})
 }
 
+// places fills in what such files say of the stand-ins.
+func (a *API) places() *strings.Replacer { return strings.NewReplacer("{url}", a.URL(), "{key}", Key) }
+
 // environ tells opencode of a provider, and keeps it from asking for models, updates and packages elsewhere.
 func (chat) environ(a *API) []string {
 	config := encode(object{
@@ -151,10 +159,9 @@ func (chat) environ(a *API) []string {
 			"models": object{"gpt-5": object{"name": "GPT-5", "tool_call": true, "limit": object{"context": 400000, "output": 128000},
 				"cost": object{"input": 1.25, "output": 10, "cache_read": 0.125}}}}},
 	})
-	return []string{
-		"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_CONFIG=", "OPENCODE_CONFIG_DIR=",
-		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
-	}
+	return append(strings.Fields(a.places().Replace(homesEnviron)),
+		"OPENCODE_CONFIG_CONTENT="+string(config), "OPENCODE_CONFIG=", "OPENCODE_CONFIG_DIR=",
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 }
 
 // ChatModel is the model that opencode is told to use. It has the price of the one that it is named for.

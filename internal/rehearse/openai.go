@@ -163,9 +163,12 @@ func openaiStream(begun, whole object, output []object, final string) reply {
 	return e.reply()
 }
 
-func (openai) side(c *call) reply {
+func (v openai) side(c *call) reply {
 	if strings.HasPrefix(c.r.URL.Path, "/v1/models") {
 		return jsonReply(http.StatusOK, object{"object": "list", "data": []object{}, "models": []object{}})
+	}
+	if isAside(c.r.Header) {
+		return v.good(c, &Step{Text: "A rehearsal", Usage: Usage{-1, -1, -1, -1}}, 0)
 	}
 	return jsonReply(http.StatusNotFound, object{"error": openaiError(c, &Step{}, http.StatusNotFound)})
 }
@@ -249,5 +252,5 @@ func (openai) failInside(c *call, s *Step, n int) []byte {
 	coded.Code = cmp.Or(coded.Code, s.Type, "server_error")
 	failed := openaiResponse(c, n, "failed", []object{})
 	failed["error"] = openaiError(c, &coded, http.StatusInternalServerError)
-	return event("response.failed", object{"type": "response.failed", "response": failed})
+	return event("response.failed", object{"type": "response.failed", "sequence_number": 99, "response": failed})
 }

@@ -37,6 +37,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	c := v.read(r, body)
 	c.r, c.api, c.subscription = r, a, a.options.Subscription
+	c.main = c.main && !isAside(r.Header)
 	rec.API, rec.Main, rec.Model, rec.Stream = v.name(), c.main, c.model, c.stream
 	rec.Session, rec.LastMessage = c.session, c.last
 	if !c.main {
@@ -84,6 +85,11 @@ func (a *API) cursorOf(session string) *cursor {
 		a.sessions[session] = &cursor{script: a.cursor.script}
 	}
 	return a.sessions[session]
+}
+
+// isAside reports whether grok asks for something that is not part of the work, such as the session's title or a summary: that has no number of a turn.
+func isAside(h http.Header) bool {
+	return h.Get("X-Grok-Client-Mode") != "" && h.Get("X-Grok-Turn-Idx") == ""
 }
 
 func vendorOf(r *http.Request) vendor {

@@ -121,7 +121,7 @@ func (p *Profile) Info() agent.Info {
 	for _, name := range d.Session.Options {
 		t.GoesOn = t.GoesOn || p.line.Has(d.option(name))
 	}
-	t.HasPrompt = t.Prompt != "" || p.line.Unknown != ""
+	t.HasPrompt = t.Prompt != "" || p.line.Unknown != "" || slices.ContainsFunc(d.Prompt.Others, func(name string) bool { return p.line.Has(d.option(name)) })
 	return t
 }
 

@@ -36,6 +36,8 @@ type Definition struct {
 	Events []Event
 	// Status is a pattern whose first group is the HTTP status in the CLI's own words.
 	Status string
+	// Message is a pattern whose first group is what an error says, without what the CLI puts around it.
+	Message string
 	// Rules are asked about the CLI's own words before anything else.
 	Rules []Rule
 	// Stop is how it is stopped; empty means as other agents.
@@ -64,12 +66,13 @@ type Headless struct {
 
 // Prompt says how the CLI is given its prompt.
 type Prompt struct {
-	Option   string // takes it as its value; empty if there is none
-	Words    bool   // the words of the command line are one
-	Stdin    Stdin  // what the CLI does with stdin
-	MaxStdin int64  // in bytes; 0 means no limit
-	Commands string // how prompts begin that the CLI takes for its own commands, such as /; empty if it has none
-	Escape   string // what keeps it from that, before the prompt; empty means a new line
+	Option   string   // takes it as its value; empty if there is none
+	Others   []string // options that give one in another way, such as a file; they make way for ours
+	Words    bool     // the words of the command line are one
+	Stdin    Stdin    // what the CLI does with stdin
+	MaxStdin int64    // in bytes; 0 means no limit
+	Commands string   // how prompts begin that the CLI takes for its own commands, such as /; empty if it has none
+	Escape   string   // what keeps it from that, before the prompt; empty means a new line
 }
 
 // text makes sure that a prompt is taken for text.
@@ -214,6 +217,7 @@ type table struct {
 	rules   []row
 	events  []event
 	status  *regexp.Regexp
+	message *regexp.Regexp
 	session *regexp.Regexp
 }
 
@@ -264,12 +268,10 @@ func (d *Definition) compile() (t *table, first error) {
 		}
 	}
 	var err error
-	if d.Status != "" {
-		if t.status, err = compilePattern("(?m)", d.Status, ""); err == nil && t.status.NumSubexp() < 1 {
-			t.status, err = nil, errors.New(`it needs a group around the number, such as "HTTP (\\d{3})"`)
-		}
-		wrong("status", err)
-	}
+	t.status, err = compileGroup("(?m)", d.Status, `it needs a group around the number, such as "HTTP (\\d{3})"`)
+	wrong("status", err)
+	t.message, err = compileGroup("(?s)", d.Message, `it needs a group around the words, such as "^Failed: (.*)"`)
+	wrong("message", err)
 	if d.Session.ID != "" {
 		t.session, err = compilePattern("^(?:", d.Session.ID, ")$")
 		wrong("session.id", err)
@@ -304,6 +306,18 @@ func withoutPlace(err error) error {
 		return inner
 	}
 	return err
+}
+
+// compileGroup compiles a pattern whose first group is what is wanted; nil if there is none.
+func compileGroup(before, pattern, missing string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	re, err := compilePattern(before, pattern, "")
+	if err == nil && re.NumSubexp() < 1 {
+		return nil, errors.New(missing)
+	}
+	return re, err
 }
 
 // compilePattern compiles a pattern between two pieces of ours. The error shows the pattern alone.

@@ -18,6 +18,8 @@ type Event struct {
 	Kind Kind
 	// Paths are where the line has it.
 	Paths map[Field]string
+	// Status is the HTTP status that such an error means where the line has none; 0 if that is not known.
+	Status int
 }
 
 // Kind is what a line tells.

@@ -210,8 +210,9 @@ func (f *follower) failureIn(r *read) (one failure) {
 		one.status = int(n)
 	}
 	if one.status == 0 {
-		one.status = f.table.statusIn(one.message)
+		one.status = cmp.Or(f.table.statusIn(one.message), r.Status)
 	}
+	one.message = f.table.messageIn(one.message)
 	if h, ok := verdict.ParseRetryAfter(r.text(FieldRetryAfter), now); ok {
 		one.hint = h
 	} else if text := r.text(FieldResetAt); text != "" {

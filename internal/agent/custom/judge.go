@@ -2,6 +2,7 @@ package custom
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -178,6 +179,22 @@ func (f *follower) byStderr(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
+}
+
+// messageIn is what an error says, without what the CLI puts around it. Where that was JSON, what it has escaped is plain again.
+func (t *table) messageIn(text string) string {
+	if t.message == nil {
+		return text
+	}
+	found := t.message.FindStringSubmatch(text)
+	if found == nil || found[1] == "" {
+		return text
+	}
+	var plain string
+	if strings.Contains(found[1], `\`) && json.Unmarshal([]byte(`"`+found[1]+`"`), &plain) == nil {
+		return plain
+	}
+	return found[1]
 }
 
 // statusIn is the HTTP status that a text names last; 0 if it names none.

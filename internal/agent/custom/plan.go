@@ -37,7 +37,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		switch {
 		case a.Name == "":
 			return replaced && p.isPromptWord(a)
-		case a.Name == d.option(d.Prompt.Option):
+		case p.givesPrompt(a.Name):
 			return replaced
 		case t.Session != "" && p.isSessionOption(a.Name):
 			return true
@@ -114,8 +114,15 @@ func (p *Profile) choosesSession() bool {
 	return slices.ContainsFunc(p.line.Read, func(a agent.Arg) bool { return p.isSessionOption(a.Name) })
 }
 
-func (p *Profile) isSessionOption(name string) bool {
-	return name != "" && slices.ContainsFunc(p.def.Session.Options, func(o string) bool { return p.def.option(o) == name })
+func (p *Profile) isSessionOption(name string) bool { return p.isOneOf(name, p.def.Session.Options...) }
+
+// givesPrompt reports whether an option of the command line does.
+func (p *Profile) givesPrompt(name string) bool {
+	return p.isOneOf(name, p.def.Prompt.Option) || p.isOneOf(name, p.def.Prompt.Others...)
+}
+
+func (p *Profile) isOneOf(name string, options ...string) bool {
+	return name != "" && slices.ContainsFunc(options, func(o string) bool { return p.def.option(o) == name })
 }
 
 // withSession puts an id in its place.

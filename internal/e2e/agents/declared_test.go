@@ -60,6 +60,15 @@ var pi = declared{
 	env:     func(string) []string { return []string{"PI_OFFLINE=1"} },
 }
 
+// grok has one as well. It would ask a service that fails nine times, in minutes.
+var grok = declared{
+	CLI:     pinned("grok", "1.0.41"),
+	shipped: true,
+	ask:     []string{"-p", "say hi", "--always-approve"},
+	shell:   func(command string) string { return `tool(run_terminal_command: {"command":"` + command + `","description":"x"})` },
+	env:     func(string) []string { return []string{`GROK_CONFIG={"models":{"max_retries":1}}`} },
+}
+
 // new begins a rehearsal in which the user's file declares the CLI.
 func (d declared) new(t *testing.T, script string) *stage.Stage {
 	t.Helper()
@@ -101,10 +110,10 @@ func TestDeclared_Throttled(t *testing.T) {
 func TestDeclared_ResumesAfterACut(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot, pi} {
+	for _, d := range []declared{qwen, copilot, pi, grok} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 1, "copilot": 6, "pi": 4}[d.Name] // copilot asks six times by itself, and pi four times, which counts
+			cuts := map[string]int{"qwen": 1, "copilot": 6, "pi": 4, "grok": 4}[d.Name] // so often each asks by itself, which counts if it says so
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
@@ -121,7 +130,7 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 func TestDeclared_Failures(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot, pi} {
+	for _, d := range []declared{qwen, copilot, pi, grok} {
 		for script, want := range map[string]struct {
 			code  int
 			class string
