@@ -63,7 +63,7 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 			f.Close()
 			return nil, fmt.Errorf("slots cannot be locked in %s: %w", s.Dir, err)
 		}
-		if held && s.Fleeting && !hasItsName(f) {
+		if held && s.Fleeting && !flock.Named(f) {
 			// Its last holder removed it after we had opened it. Another may have made a new one by now.
 			f.Close()
 			return s.take(key, n, holder)
@@ -88,13 +88,6 @@ func (s Slots) open(key string, i int) (*os.File, error) {
 		return safefile.OpenOwn(s.path(key, i), os.O_RDWR)
 	}
 	return flock.OpenAll(s.path(key, i))
-}
-
-// hasItsName reports whether an open file is still the one of its name.
-func hasItsName(f *os.File) bool {
-	open, err := f.Stat()
-	named, err2 := os.Lstat(f.Name())
-	return err == nil && err2 == nil && os.SameFile(open, named)
 }
 
 // Free gives the slot back. The file stays unless the slot is Fleeting, when takers check that it still exists: otherwise

@@ -5,7 +5,7 @@
 // from reading or writing the file. Two opens of a file exclude each other within one process too.
 //
 // The file of a lock must not be deleted while others may lock it: they would then hold the lock of the old file while
-// another process holds that of a new one with the same name.
+// another process holds that of a new one with the same name. Otherwise they have to ask [Named].
 package flock
 
 import (
@@ -49,6 +49,13 @@ func Claim(f *os.File) bool { return claim(f) }
 // Lock takes the lock of an open file, and waits for it as long as it takes. The error is [errors.ErrUnsupported] on a file
 // system that has no locks.
 func Lock(f *os.File, mode Mode) error { return lock(f, mode) }
+
+// Named reports whether an open file still is the one of its name. What locks a file that its holder may remove has to ask when it has the lock.
+func Named(f *os.File) bool {
+	opened, err := f.Stat()
+	named, gone := os.Lstat(f.Name())
+	return err == nil && gone == nil && os.SameFile(opened, named)
+}
 
 // Between two tries Wait sleeps for firstPause, then for twice as long each time, up to lastPause.
 const (

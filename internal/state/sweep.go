@@ -1,7 +1,6 @@
 package state
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -123,9 +122,7 @@ func removeSlot(path string) {
 	if held, err := flock.Try(f, flock.Exclusive); !held || err != nil {
 		return
 	}
-	opened, err := f.Stat()
-	named, lerr := os.Lstat(path)
-	if errors.Join(err, lerr) == nil && os.SameFile(opened, named) {
+	if flock.Named(f) {
 		os.Remove(path)
 	}
 }

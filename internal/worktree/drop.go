@@ -7,23 +7,22 @@ import (
 	"path/filepath"
 )
 
+// after is what becomes of the state of a tree whose run was killed.
+var after = map[State]State{Working: Killed, Landing: Done}
+
 // Rescue saves what is in trees whose runs were killed, and leaves them.
 func (s *Store) Rescue() {
 	list, _ := s.List()
 	for _, t := range list {
-		if t.State != Working && t.State != Landing || t.Take() != nil {
+		if after[t.State] == "" || t.Take() != nil {
 			continue
 		}
-		switch t.State {
-		case Working:
+		if next := after[t.State]; next != "" { // it may have ended meanwhile
 			t.Save("killed")
-			t.save(Killed)
-		case Landing: // all was on its branch
-			t.Save("killed")
-			t.restore()
-			if t.save(Done); t.Landed() {
-				t.save(Landed)
+			if next == Done { // all was on its branch
+				t.restore()
 			}
+			t.save(next)
 		}
 		t.Release()
 	}
@@ -31,14 +30,14 @@ func (s *Store) Rescue() {
 
 // Now is how far the work is: what is on record may be of a process that was killed, and the user may have merged the branch.
 func (t *Tree) Now() State {
-	lock, err := t.store.claim(t.ID, 0)
+	lock, err := t.claim(0)
 	if err == nil {
 		lock.Close()
 	}
 	switch {
 	case errors.Is(err, errBusy):
 		return Working
-	case t.State == Working, t.State == Landing, t.State == Making:
+	case after[t.State] != "", t.State == Making:
 		return Killed
 	case t.State == Done && t.Landed():
 		return Landed
@@ -110,7 +109,7 @@ func (t *Tree) Prune(dry bool) (kept string, err error) {
 		switch {
 		case err != nil:
 			return err.Error(), nil
-		case s.commit != t.repo().commit(t.ref()):
+		case s.whole != t.repo().object(t.ref()):
 			return "it has changes that are not committed", nil
 		}
 		if kept = t.unsaved(&s); kept != "" {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,6 +54,16 @@ type git struct {
 	dir   string
 	env   []string // beside the environment
 	run   string   // marks what is started as part of a run, so that it ends with it; empty lets it come to its end though we are killed
+}
+
+// at is the repository that the directory is in, and the branch that is checked out there; empty if none is.
+func (g git) at() (common, branch string, err error) {
+	common, err = g.call("rev-parse", "--git-common-dir")
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(g.dir, common)
+	}
+	head, _ := g.call("symbolic-ref", "--quiet", "HEAD")
+	return filepath.Clean(common), strings.TrimPrefix(head, "refs/heads/"), err
 }
 
 // with is the same with further variables.
@@ -105,28 +116,15 @@ func (g git) try(args ...string) error {
 	return err
 }
 
-// each calls git for one thing after the other, until one fails. No word has a space.
-func (g git) each(calls ...string) (err error) {
-	for _, words := range calls {
-		if err == nil {
-			err = g.try(strings.Fields(words)...)
-		}
-	}
-	return err
-}
-
 // names are what git prints with -z.
 func (g git) names(args ...string) ([]string, error) {
 	text, err := g.call(args...)
 	return strings.FieldsFunc(text, func(r rune) bool { return r == 0 }), err
 }
 
-// is asks a question that git answers with exit code 0 or 1.
-func (g git) is(args ...string) bool { return g.try(args...) == nil }
-
-// commit is the commit that a name stands for; empty if there is none.
-func (g git) commit(name string) string {
-	text, err := g.call("rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+// object is the name of the commit or the tree that an expression stands for; empty if there is none.
+func (g git) object(expression string) string {
+	text, err := g.call("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
 	if err != nil {
 		return ""
 	}

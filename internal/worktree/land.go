@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
@@ -22,7 +22,6 @@ import (
 type NotLanded struct {
 	Branch, Onto, Why string
 	Files             []string
-	moved             bool // the branch that it is to land on has moved meanwhile, so another try may help
 }
 
 func (c *NotLanded) Error() string {
@@ -59,11 +58,14 @@ func inTheWay(err error) error {
 func (t *Tree) Commit(text string, state State) (nested []string, err error) {
 	s, err := t.take(text)
 	if err == nil {
-		err = t.hold("replaced", s.commit, s.more...)
+		err = t.hold("replaced", s.whole, s.commit)
 	}
 	if err == nil {
 		t.abandon()
-		err = t.git().each("update-ref "+t.ref()+" "+s.commit, "symbolic-ref HEAD "+t.ref())
+		err = t.git().try("update-ref", t.ref(), s.commit)
+	}
+	if err == nil {
+		err = t.git().try("symbolic-ref", "HEAD", t.ref())
 	}
 	if err == nil {
 		err = errors.Join(os.Rename(s.index, filepath.Join(t.Admin, "index")), t.save(state))
@@ -85,7 +87,7 @@ func (t *Tree) abandon() {
 // restore puts the tree back on its branch. What was written there since is kept.
 func (t *Tree) restore() error {
 	t.abandon()
-	return t.git().each("symbolic-ref HEAD "+t.ref(), "reset --hard --quiet")
+	return t.git().try("checkout", "--quiet", "--force", "--ignore-other-worktrees", t.Branch, "--")
 }
 
 // Change is what a branch has changed.
@@ -122,58 +124,49 @@ func (t *Tree) Landed() bool {
 // In the user's work tree it changes files as git merge does. What the user has changed, staged, or has there without git's knowledge is never replaced.
 func (t *Tree) Land(ctx context.Context, check func() error) error {
 	sum := sha256.Sum256([]byte(t.Common))
-	lock, err := flock.OpenAll(t.store.file(fmt.Sprintf("%x", sum[:8]), ".landing"))
+	lock, err := claim(ctx, t.store.file(fmt.Sprintf("%x", sum[:8]), ".landing"), math.MaxInt64)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	err = flock.Wait(func() (bool, error) { return flock.Try(lock, flock.Exclusive) },
-		func(time.Duration) error { return context.Cause(ctx) })
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
 	if err = t.save(Landing); err != nil {
 		return err
 	}
-	state, refused := Landed, &NotLanded{moved: true}
-	for try := 0; refused != nil && refused.moved && try < 20; try++ {
-		err = t.land(ctx, check)
-		refused, _ = errors.AsType[*NotLanded](err)
-	}
-	switch {
-	case refused != nil:
-		refused.Branch, refused.Onto = t.Branch, t.Onto
-		state = Conflict
-	case err != nil:
+	state := Landed
+	if err = t.land(ctx, check); err != nil {
 		state = Done
+	}
+	if refused, ok := errors.AsType[*NotLanded](err); ok {
+		refused.Branch, refused.Onto, state = t.Branch, t.Onto, Conflict
 	}
 	return errors.Join(err, t.save(state))
 }
 
-// land tries once.
+// land brings the branch into the one that it came from, as often as that moves meanwhile.
 func (t *Tree) land(ctx context.Context, check func() error) error {
 	onto := "refs/heads/" + t.Onto
-	old, next := t.repo().commit(onto), t.repo().commit(t.ref())
-	switch {
-	case old == "":
-		return &NotLanded{Why: "that does not exist any more"}
-	case t.ancestor(next, old):
-		return nil
-	case !t.ancestor(old, next):
-		err := errors.Join(t.combine(ctx, check, old, next), t.restore())
-		if err != nil {
-			return err
+	for range 20 {
+		old, next := t.repo().object(onto), t.repo().object(t.ref())
+		switch {
+		case old == "":
+			return &NotLanded{Why: "that does not exist any more"}
+		case t.ancestor(next, old):
+			return nil
+		case !t.ancestor(old, next):
+			if err := errors.Join(t.combine(ctx, check, old, next), t.restore()); err != nil {
+				return err
+			}
+			next = t.repo().object(t.ref())
 		}
-		next = t.repo().commit(t.ref())
+		err := t.forward(ctx, onto, old, next)
+		switch now := t.repo().object(onto); {
+		case t.ancestor(next, now):
+			return nil
+		case now == old && err != nil:
+			return inTheWay(err)
+		}
 	}
-	err := t.forward(ctx, onto, old, next)
-	switch now := t.repo().commit(onto); {
-	case t.ancestor(next, now):
-		return nil
-	case now != old || err == nil:
-		return &NotLanded{Why: "it is changed all the time", moved: true}
-	}
-	return inTheWay(err)
+	return &NotLanded{Why: "it is changed all the time"}
 }
 
 // combine makes one of the work and of what has been committed elsewhere meanwhile, in the tree, and puts the branch there if the check likes it.
@@ -181,18 +174,18 @@ func (t *Tree) combine(ctx context.Context, check func() error, old, tip string)
 	if err := t.join(old, tip); err != nil {
 		return err
 	}
-	next, err := t.git().commit("HEAD"), error(nil)
+	next, err := t.git().object("HEAD"), error(nil)
 	if check != nil {
 		err = check()
 		s, lost := t.take("left by the check of run " + t.Run)
-		err = errors.Join(err, lost, t.hold("after-check", next, s.commit))
+		err = errors.Join(err, lost, t.hold("after-check", s.whole, next))
 	}
 	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return err
 	}
 	t.Base = old
-	if err = t.hold("before-landing", next, tip); err == nil {
-		err = t.repo().each("update-ref " + t.ref() + " " + next + " " + tip)
+	if err = t.hold("before-landing", tip, next); err == nil {
+		err = t.repo().try("update-ref", t.ref(), next, tip)
 	}
 	return err
 }
@@ -221,8 +214,8 @@ func (t *Tree) join(old, tip string) error {
 // forward brings a branch to a commit that its own is part of, and the work tree that has it checked out, as git merge does. That comes to its end though we are killed: half
 // of it would be worse.
 func (t *Tree) forward(ctx context.Context, onto, old, next string) (err error) {
-	g := git{start: t.store.Start, dir: t.checkedOut(onto)}
-	if g.dir == "" {
+	g := t.store.git(t.checkedOut(onto))
+	if g.run = ""; g.dir == "" {
 		return t.repo().try("update-ref", "-m", "belay: land "+t.Branch, onto, next, old)
 	}
 	if err = t.clear(g, old, next); err != nil {
@@ -260,13 +253,8 @@ func (t *Tree) clear(g git, old, next string) error {
 func (t *Tree) checkedOut(ref string) string {
 	other, _ := t.repo().call("for-each-ref", "--format=%(worktreepath)", ref)
 	for _, dir := range []string{t.Top, other} { // git does not know the first where the repository is not in it
-		g := git{start: t.store.Start, dir: dir, run: t.store.Run}
-		head, _ := g.call("symbolic-ref", "--quiet", "HEAD")
-		common, err := g.call("rev-parse", "--git-common-dir")
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(dir, common)
-		}
-		if dir != "" && err == nil && head == ref && filepath.Clean(common) == filepath.Clean(t.Common) {
+		common, branch, err := t.store.git(dir).at()
+		if dir != "" && err == nil && "refs/heads/"+branch == ref && common == filepath.Clean(t.Common) {
 			return dir
 		}
 	}

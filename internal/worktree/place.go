@@ -12,20 +12,11 @@ import (
 	"github.com/belay-run/belay/internal/printable"
 )
 
-// Place is where a tree is made from: a directory of the caller's, in a work tree of a repository.
-type Place struct {
-	Top    string `json:"top"`            // of the caller's work tree
-	Common string `json:"common"`         // the repository
-	Prefix string `json:"prefix"`         // the directory below the top, with a slash at its end; empty at the top
-	Base   string `json:"base"`           // that trees are made from
-	Onto   string `json:"onto,omitempty"` // the branch that is checked out; empty if none is
-}
-
 // Plan is a tree that could be made of a directory; none is, and what is not possible is refused. ref is the commit to begin from, empty for the one that is
 // checked out, and below the directory for the tree, empty for that of the store.
 func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 	t := &Tree{store: s, below: below}
-	g, name := git{start: s.Start, dir: dir, run: s.Run}, printable.Line(dir)
+	g, name := s.git(dir), printable.Line(dir)
 	var err error
 	asked := func(what string) (text string) {
 		if err == nil {
@@ -40,13 +31,11 @@ func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 		return nil, errors.New(name + " is a bare repository, which has no work tree")
 	}
 	outer := asked("--show-superproject-working-tree")
-	t.Top, t.Prefix, t.Common = asked("--show-toplevel"), asked("--show-prefix"), asked("--git-common-dir")
-	if !filepath.IsAbs(t.Common) {
-		t.Common = filepath.Join(dir, t.Common)
+	t.Top, t.Prefix = asked("--show-toplevel"), asked("--show-prefix")
+	if err == nil {
+		t.Common, t.Onto, err = g.at()
 	}
-	head, _ := g.call("symbolic-ref", "--quiet", "HEAD")
-	t.Onto = strings.TrimPrefix(head, "refs/heads/")
-	t.Base = g.commit(cmp.Or(ref, "HEAD"))
+	t.Base = g.object(cmp.Or(ref, "HEAD") + "^{commit}")
 	switch {
 	case err != nil:
 		return nil, err
@@ -56,9 +45,9 @@ func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 		return nil, errors.New("the repository has no commit yet")
 	case t.Base == "":
 		return nil, fmt.Errorf("%s names no commit", printable.Line(ref))
-	case t.Prefix != "" && !g.is("cat-file", "-e", t.Base+":"+t.Prefix):
+	case t.Prefix != "" && g.try("cat-file", "-e", t.Base+":"+t.Prefix) != nil:
 		return nil, fmt.Errorf("%s is not in the commit that the tree would be made from", printable.Line(t.Prefix))
-	case g.commit("refs/heads/belay") != "":
+	case g.object("refs/heads/belay") != "":
 		return nil, errors.New("a branch called belay is in the way of belay/…. To rename it: git branch -m belay NEWNAME")
 	}
 	if below == "" {
@@ -76,8 +65,8 @@ func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 	return t, nil
 }
 
-// branchName is the name of a branch for a run: of what the run is called, as far as git takes that.
-func branchName(name string) string {
+// branchName is the name of a branch for a run: of what the run is called, as far as git takes that, or of its id.
+func branchName(name, run string) string {
 	text := []rune(regexp.MustCompile(`[^\pL\pN_]+`).ReplaceAllString(name, "-"))
-	return "belay/" + strings.Trim(string(text[:min(len(text), 60)]), "-")
+	return "belay/" + cmp.Or(strings.Trim(string(text[:min(len(text), 60)]), "-"), printable.ShortID(run))
 }

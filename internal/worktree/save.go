@@ -18,11 +18,12 @@ import (
 // snapshot is what a tree has of what git does not ignore.
 type snapshot struct {
 	commit string   // all of it, on top of head; head itself if nothing differs
+	whole  string   // that, with what it would not lead to: what the branch had before, and what was staged and is in no file any more
 	tree   string   // of the commit
 	head   string   // what is checked out; if there is nothing, the branch
-	more   []string // commits that the branch would not lead to: what it had before, and what was staged and is in no file any more
 	index  string   // the file of the index of the snapshot
 	nested []string // repositories of their own, which no commit can have
+	filled string   // a submodule that is checked out, of which no commit has what is in it
 }
 
 // take takes a snapshot, by an index of its own: that of the tree may be locked, and stays as it is.
@@ -32,72 +33,86 @@ func (t *Tree) take(text string) (s snapshot, err error) {
 	}
 	s.index = filepath.Join(t.Admin, "belay-index")
 	os.Remove(s.index + ".lock") // of one that was killed
+	os.Remove(s.index)
 	data, err := safefile.ReadOwn(filepath.Join(t.Admin, "index"), 1<<31)
-	if errors.Is(err, fs.ErrNotExist) {
-		os.Remove(s.index)
-	} else if err == nil {
+	if err == nil {
 		err = atomicfile.Write(s.index, ".belay-*", data)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
 	g := t.git().with(append(t.identity(), "GIT_INDEX_FILE="+s.index)...)
-	tip := t.repo().commit(t.ref())
-	s.head = cmp.Or(g.commit("HEAD"), tip, t.Base) // an agent may have begun another history, without a commit
-	if tip != "" && !t.ancestor(tip, s.head) {     // or has left the branch, or written it anew
-		s.more = append(s.more, tip)
-	}
-	staged, _ := g.call("write-tree") // not of an index with conflicts, whose files are in the tree
-	hidden, err := g.hidden()
-	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
-		for names := range slices.Chunk(hidden, 500) {
-			err = errors.Join(err, g.try(append([]string{"update-index", flag, "--"}, names...)...))
-		}
-	}
-	untracked, uerr := g.names("ls-files", "-z", "--others", "--exclude-standard")
-	add := []string{"-c", "core.sparseCheckout=false", "add", "--all", "--", "."} // else git refuses what is outside
-	for _, name := range untracked {
-		if path, is := strings.CutSuffix(name, "/"); is {
-			s.nested = append(s.nested, path)
-			add = append(add, ":(exclude,literal)"+path)
-		}
-	}
-	if len(s.nested) > 1000 {
-		uerr = errors.New("there are too many repositories in it")
-	}
-	if err = errors.Join(err, uerr); err == nil {
-		err = g.try(add...)
-	}
-	if err == nil {
+	tip := t.repo().object(t.ref())
+	s.head = cmp.Or(g.object("HEAD^{commit}"), tip, t.Base) // an agent may have begun another history, without a commit
+	staged, _ := g.call("write-tree")                       // not of an index with conflicts, whose files are in the tree
+	if err = g.add(&s); err == nil {
 		s.tree, err = g.call("write-tree")
 	}
-	if head := t.treeOf(s.head); err == nil && staged != "" && !slices.Contains([]string{s.tree, head, t.Made}, staged) {
-		staged, err = g.call("commit-tree", staged, "-m", "what was staged", "-p", s.head)
-		s.more = append(s.more, staged)
+	commit := func(tree, text string, parents ...string) (name string) {
+		args := []string{"commit-tree", tree, "-m", text}
+		for _, parent := range parents {
+			args = append(args, "-p", parent)
+		}
+		if err == nil {
+			name, err = g.call(args...)
+		}
+		return name
 	}
-	if s.commit = s.head; err == nil && s.tree != t.treeOf(s.head) {
-		s.commit, err = g.call("commit-tree", s.tree, "-m", text, "-p", s.head)
+	s.commit = s.head
+	before := g.object(s.head + "^{tree}")
+	if s.tree != before {
+		s.commit = commit(s.tree, text, s.head)
+	}
+	all := []string{s.commit}
+	if tip != "" && !t.ancestor(tip, s.head) { // it has left the branch, or written it anew
+		all = append(all, tip)
+	}
+	if staged != "" && !slices.Contains([]string{s.tree, before, t.Made}, staged) {
+		all = append(all, commit(staged, "what was staged", s.head))
+	}
+	if s.whole = s.commit; len(all) > 1 {
+		s.whole = commit(s.tree, text, all...)
 	}
 	return s, err
 }
 
-// hidden are the files that git was told not to look at, as far as they are there.
-func (g git) hidden() (names []string, err error) {
-	marked, err := g.names("ls-files", "-z", "-v")
-	for _, entry := range marked {
-		if entry[0] >= 'a' && entry[0] <= 'z' || entry[0] == 'S' {
-			if _, err := os.Lstat(filepath.Join(g.dir, entry[2:])); err == nil {
-				names = append(names, entry[2:])
-			}
+// add puts into the index what is in the tree: also files that git was told not to look at, as far as they are there, and those outside of a sparse checkout.
+func (g git) add(s *snapshot) error {
+	add := []string{"-c", "core.sparseCheckout=false", "add", "--all", "--", "."}
+	var hidden []string
+	entries, err := g.names("ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard")
+	for _, entry := range entries {
+		name, nested := strings.CutSuffix(entry[2:], "/")
+		info, gone := os.Lstat(filepath.Join(g.dir, name))
+		switch {
+		case gone != nil:
+		case nested:
+			s.nested = append(s.nested, name)
+			add = append(add, ":(exclude,literal)"+name)
+		case info.IsDir() && exists(filepath.Join(g.dir, name, ".git")):
+			s.filled = name
+		case entry[0] == 'S' || entry[0] >= 'a' && entry[0] <= 'z':
+			hidden = append(hidden, name)
 		}
 	}
-	return names, err
+	if len(s.nested) > 1000 {
+		err = errors.New("there are too many repositories in it")
+	}
+	for names := range slices.Chunk(hidden, 500) {
+		for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+			err = errors.Join(err, g.try(append([]string{"update-index", flag, "--"}, names...)...))
+		}
+	}
+	if err == nil {
+		err = g.try(add...)
+	}
+	return err
 }
 
 // identity are the variables for who makes a commit, where git does not know that.
 func (t *Tree) identity() (env []string) {
 	for _, who := range []string{"GIT_AUTHOR", "GIT_COMMITTER"} {
-		if !t.repo().is("var", who+"_IDENT") {
+		if t.repo().try("var", who+"_IDENT") != nil {
 			env = append(env, who+"_NAME=Belay", who+"_EMAIL=belay@localhost")
 		}
 	}
@@ -106,48 +121,31 @@ func (t *Tree) identity() (env []string) {
 
 // ancestor reports whether a commit is part of the history of another.
 func (t *Tree) ancestor(of, commit string) bool {
-	return t.repo().is("merge-base", "--is-ancestor", of, commit)
+	return t.repo().try("merge-base", "--is-ancestor", of, commit) == nil
 }
 
-// treeOf is the git tree of a commit.
-func (t *Tree) treeOf(commit string) string {
-	tree, _ := t.repo().call("rev-parse", "--verify", "--quiet", commit+"^{tree}")
-	return tree
-}
-
-// hold keeps commits that are not part of another by refs of the run's. Those are on record first: whatever happens in between, they are found when the tree is dropped.
-func (t *Tree) hold(label, known string, commits ...string) error {
-	for _, commit := range commits {
-		if commit == "" || t.ancestor(commit, known) {
-			continue
-		}
-		ref := "refs/belay/" + t.Run + "/" + label
-		for n := 2; slices.Contains(t.Saved, ref); n++ {
-			ref = fmt.Sprintf("refs/belay/%s/%s-%d", t.Run, label, n)
-		}
-		t.Saved = append(t.Saved, ref)
-		if err := errors.Join(t.save(t.State), t.repo().try("update-ref", ref, commit)); err != nil {
-			return err
-		}
+// hold keeps a commit that is not part of another by a ref of the run's. That is on record first: whatever happens in between, it is found when the tree is dropped.
+func (t *Tree) hold(label, commit, known string) error {
+	if commit == "" || t.ancestor(commit, known) {
+		return nil
 	}
-	return nil
+	ref := free("refs/belay/"+t.Run+"/"+label, func(ref string) bool { return slices.Contains(t.Saved, ref) })
+	t.Saved = append(t.Saved, ref)
+	return errors.Join(t.save(t.State), t.repo().try("update-ref", ref, commit))
 }
 
-// keep takes a snapshot and keeps it under the label, but what another commit has already, and what the setup has made.
-func (t *Tree) keep(label, known string) (s snapshot, err error) {
+// keep takes a snapshot and keeps it under the label, but for what the setup has made.
+func (t *Tree) keep(label string) (s snapshot, err error) {
 	s, err = t.take(fmt.Sprintf("%s of run %s", label, t.Run))
-	if err != nil {
-		return s, err
+	if err == nil && (s.head != t.Base || s.tree != t.Made || s.whole != s.commit) {
+		err = t.hold(label, s.whole, t.Base)
 	}
-	if s.head != t.Base || s.tree != t.Made {
-		err = t.hold(label, known, s.commit)
-	}
-	return s, errors.Join(err, t.hold(label+"-replaced", known, s.more...))
+	return s, err
 }
 
 // Save keeps what is in the tree as refs/belay/RUN/LABEL, and leaves the tree as it is.
 func (t *Tree) Save(label string) error {
-	_, err := t.keep(label, t.Base)
+	_, err := t.keep(label)
 	return err
 }
 
@@ -196,21 +194,15 @@ func (t *Tree) ignored() (string, error) {
 // there is nothing of the kind.
 func (t *Tree) unsaved(s *snapshot) string {
 	now, err := t.ignored()
-	entries, serr := t.git().with("GIT_INDEX_FILE="+s.index).names("ls-files", "-z", "--stage")
-	switch err = errors.Join(err, serr); {
+	switch {
 	case err != nil:
 		return err.Error()
 	case len(s.nested) > 0:
 		return s.nested[0] + " is a repository of its own"
 	case now != t.Ignored:
 		return "it has files that git ignores"
-	}
-	for _, entry := range entries {
-		if _, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(entry, "160000 ") {
-			if _, err := os.Lstat(filepath.Join(t.Path, name, ".git")); err == nil {
-				return name + " is a submodule"
-			}
-		}
+	case s.filled != "":
+		return s.filled + " is a submodule"
 	}
 	return ""
 }
@@ -218,18 +210,18 @@ func (t *Tree) unsaved(s *snapshot) string {
 // Fresh makes the tree anew, at a commit, unless nothing has changed in it, and reports whether it has to be made ready again. What was in it is kept under the label. Where that
 // cannot be, the tree stays as it is and this one is at another path; moved says why.
 func (t *Tree) Fresh(label, base string) (unready bool, moved string, err error) {
-	s, err := t.keep(label, t.Base)
+	s, err := t.keep(label)
 	if err == nil {
 		moved = t.unsaved(&s)
 	} else {
-		moved, err = err.Error(), t.hold(label+"-replaced", t.Base, t.repo().commit(t.ref()))
+		moved, err = err.Error(), t.hold(label, t.repo().object(t.ref()), t.Base)
 	}
 	switch {
 	case err != nil:
 		return false, moved, err
 	case moved != "":
 		err = t.leave()
-	case base == t.Base && s.head == base && len(s.more) == 0 && (s.commit == base || s.tree == t.Made):
+	case base == t.Base && s.head == base && s.whole == s.commit && (s.commit == base || s.tree == t.Made):
 		return false, "", nil
 	default:
 		if err = t.save(Making); err == nil {
@@ -247,19 +239,15 @@ func (t *Tree) Fresh(label, base string) (unready bool, moved string, err error)
 
 // leave leaves a tree to itself as it is, off the branch, and remembers it as another one: this is one that has yet to be made, at another path.
 func (t *Tree) leave() error {
-	if head := t.git().commit("HEAD"); head != "" && t.sound() == nil {
+	if head := t.git().object("HEAD^{commit}"); head != "" && t.sound() == nil {
 		if err := t.git().try("update-ref", "--no-deref", "HEAD", head); err != nil {
 			return err
 		}
 	}
 	left := *t
 	left.lock, left.Branch, left.Saved = nil, "", nil
-	for n := 1; ; n++ {
-		left.ID = fmt.Sprintf("%s-kept-%d", t.ID, n)
-		if _, err := os.Lstat(t.store.file(left.ID, ".json")); errors.Is(err, fs.ErrNotExist) {
-			return left.save(Kept)
-		}
-	}
+	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id, ".json")) })
+	return left.save(Kept)
 }
 
 // Diff is what the tree has changed since it was made, with what is not committed, as git shows it.

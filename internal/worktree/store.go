@@ -1,6 +1,6 @@
 // Package worktree gives runs work trees of their own, so that the user's is not touched until work is done.
 //
-// A [Tree] is a git worktree on a branch of its own, below the state directory. It is made at the commit that its [Place] names, and all attempts of a run find it at the
+// A [Tree] is a git worktree on a branch of its own, below the state directory. It is made at a commit, as [Store.Plan] finds it, and all attempts of a run find it at the
 // same path. [Tree.Save] keeps what an attempt has changed as a commit below refs/belay/RUN, without touching the tree; [Tree.Fresh] makes the tree anew.
 // [Tree.Commit] puts all of it on the branch, and [Tree.Land] brings that into the branch that was checked out: see there for what is never touched.
 //
@@ -14,6 +14,7 @@ package worktree
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +54,13 @@ type Tree struct {
 	Run  string `json:"run"` // the last one that has worked in it
 	Task string `json:"task"`
 	Name string `json:"name"`
-	Place
+
+	Top    string `json:"top"`            // of the caller's work tree
+	Common string `json:"common"`         // the repository
+	Prefix string `json:"prefix"`         // the caller's directory below the top, with a slash at its end; empty at the top
+	Base   string `json:"base"`           // the commit that it is made from
+	Onto   string `json:"onto,omitempty"` // the branch that is checked out there; empty if none is
+
 	Path    string    `json:"path"`   // empty if only the branch is left
 	Admin   string    `json:"admin"`  // what git keeps of it
 	Branch  string    `json:"branch"` // without refs/heads/
@@ -141,18 +148,14 @@ func (t *Tree) save(state State) error {
 // errBusy says that another process works in a tree.
 var errBusy = errors.New("a run is working in it")
 
-// claim takes the lock of a tree, whose file may be removed by who has it, and waits that long for another.
-func (s *Store) claim(id string, patience time.Duration) (f *os.File, err error) {
+// claim takes a lock, whose file may be removed by who has it, and waits that long for another.
+func claim(ctx context.Context, path string, patience time.Duration) (f *os.File, err error) {
 	err = flock.Wait(func() (held bool, err error) {
-		if f, err = flock.OpenAll(s.file(id, ".lock")); err != nil {
+		if f, err = flock.OpenAll(path); err != nil {
 			return false, err
 		}
-		if held, err = flock.Try(f, flock.Exclusive); held {
-			opened, _ := f.Stat()
-			named, gone := os.Lstat(f.Name())
-			held = gone == nil && os.SameFile(opened, named)
-		}
-		if !held {
+		held, err = flock.Try(f, flock.Exclusive)
+		if held = held && flock.Named(f); !held {
 			f.Close()
 		}
 		return held, err
@@ -160,14 +163,34 @@ func (s *Store) claim(id string, patience time.Duration) (f *os.File, err error)
 		if waited >= patience {
 			return errBusy
 		}
-		return nil
+		return context.Cause(ctx)
 	})
 	return f, err
 }
 
+// claim takes the lock of the tree.
+func (t *Tree) claim(patience time.Duration) (*os.File, error) {
+	return claim(context.Background(), t.store.file(t.ID, ".lock"), patience)
+}
+
+// free is the first of name, name-2, name-3 and so on that is not taken.
+func free(name string, taken func(string) bool) string {
+	one := name
+	for n := 2; taken(one); n++ {
+		one = fmt.Sprintf("%s-%d", name, n)
+	}
+	return one
+}
+
+// exists reports whether there is anything at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // Take takes a tree for this process alone. What is known of it is read again.
 func (t *Tree) Take() error {
-	f, err := t.store.claim(t.ID, 0)
+	f, err := t.claim(0)
 	if err != nil {
 		return err
 	}
@@ -191,7 +214,7 @@ func (t *Tree) Release() {
 
 // Enter makes the tree as planned, or finds the one that was made for the same ID, as an earlier run has left it: then again is true.
 func (t *Tree) Enter() (again bool, err error) {
-	if t.lock, err = t.store.claim(t.ID, time.Minute); err != nil { // one may be saving what a killed run has left
+	if t.lock, err = t.claim(time.Minute); err != nil { // one may be saving what a killed run has left
 		return false, err
 	}
 	defer func() {
@@ -202,72 +225,61 @@ func (t *Tree) Enter() (again bool, err error) {
 	was, err := t.store.load(t.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		t.Created = time.Now().UTC()
-		if err = t.reserve(); err == nil {
-			err = t.add()
-		}
-		return false, err
+		t.State, t.Created = Making, time.Now().UTC()
 	case err != nil:
 		return false, err
 	case was.Common != t.Common:
 		return false, fmt.Errorf("it has a tree of another repository. To drop that: belay trees drop %s", was.Run)
+	default:
+		was.lock, was.Run, was.Name, was.below = t.lock, t.Run, t.Name, t.below
+		*t = *was
 	}
-	was.lock, was.Run, was.Name, was.below = t.lock, t.Run, t.Name, t.below
-	*t = *was
 	again = t.State != Making
-	return again, errors.Join(t.Reopen(), t.save(t.State))
+	if err = t.Reopen(); err == nil {
+		err = t.save(t.State)
+	}
+	return again, err
 }
 
 // reserve makes the branch, under a name that is free.
 func (t *Tree) reserve() (err error) {
-	first := branchName(cmp.Or(t.Name, printable.ShortID(t.Run)))
-	if first == "belay/" {
-		first += printable.ShortID(t.Run)
-	}
-	t.Branch = first
-	for n := 2; ; n++ {
-		if t.repo().commit(t.ref()) == "" {
-			err = t.save(Making)
-			if err == nil {
-				err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, "")
-			}
-			if err == nil || t.repo().commit(t.ref()) == "" { // else another was quicker
-				return err
-			}
+	taken := func(branch string) bool { return t.repo().object("refs/heads/"+branch) != "" }
+	for {
+		t.Branch = free(branchName(t.Name, t.Run), taken)
+		if err = t.save(Making); err == nil {
+			err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, "")
 		}
-		t.Branch = fmt.Sprintf("%s-%d", first, n)
+		if err == nil || !taken(t.Branch) { // else another was quicker
+			return err
+		}
 	}
 }
 
 // add makes the tree of its branch at its path, or beside it if something is there.
 func (t *Tree) add() (err error) {
-	if t.Path == "" {
+	if t.Branch == "" {
+		err = t.reserve()
+	}
+	if t.Path == "" && err == nil {
 		below := cmp.Or(t.below, t.store.Dir)
 		if err = os.MkdirAll(below, 0o700); err == nil {
 			below, err = filepath.EvalSymlinks(below)
 		}
-		if err != nil {
-			return err
-		}
 		t.Path = filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID))
 	}
-	first := t.Path
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(t.Path); err != nil {
-			break
-		}
-		t.Path = fmt.Sprintf("%s-%d", first, n)
+	if err != nil {
+		return err
 	}
-	t.Admin = ""
+	t.Path, t.Admin = free(t.Path, exists), ""
 	t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
 	if err = t.save(Making); err == nil {
 		err = t.register("add", "--quiet", "--force", "--", t.Path, t.Branch)
 	}
 	if err == nil {
-		g := git{start: t.store.Start, dir: t.Path, run: t.store.Run}
-		if t.Admin, err = g.call("rev-parse", "--absolute-git-dir"); err == nil {
-			err = t.save(Making)
-		}
+		t.Admin, err = t.store.git(t.Path).call("rev-parse", "--absolute-git-dir")
+	}
+	if err == nil {
+		err = t.save(Making)
 	}
 	return err
 }
@@ -277,7 +289,7 @@ func (t *Tree) Reopen() (err error) {
 	state := t.State
 	switch {
 	case state == Making:
-		if _, none := os.Lstat(filepath.Join(t.Admin, "index")); none == nil { // it was whole: the user may have worked in it
+		if t.sound() == nil && exists(filepath.Join(t.Admin, "index")) { // it was whole: the user may have worked in it
 			err = t.Save("before")
 		}
 		if err == nil {
@@ -285,10 +297,8 @@ func (t *Tree) Reopen() (err error) {
 		}
 	case t.sound() == nil:
 		return nil
-	default:
-		if _, gone := os.Lstat(t.Path); gone == nil { // what git has forgotten, or what has taken its place
-			err = t.leave()
-		}
+	case exists(t.Path): // what git has forgotten, or what has taken its place
+		err = t.leave()
 	}
 	if err == nil {
 		err = t.add()
@@ -299,10 +309,11 @@ func (t *Tree) Reopen() (err error) {
 	return err
 }
 
+// git is git in a directory.
+func (s *Store) git(dir string, env ...string) git { return git{s.Start, dir, env, s.Run} }
+
 // repo is git in the repository, and not in the tree.
-func (t *Tree) repo() git {
-	return git{start: t.store.Start, dir: t.store.Dir, run: t.store.Run, env: []string{"GIT_DIR=" + t.Common}}
-}
+func (t *Tree) repo() git { return t.store.git(t.store.Dir, "GIT_DIR="+t.Common) }
 
 // register calls git worktree. That comes to its end though we are killed: what it leaves of half a tree breaks git worktree for all others of the repository.
 func (t *Tree) register(args ...string) error {
@@ -312,10 +323,7 @@ func (t *Tree) register(args ...string) error {
 }
 
 // git is git in the tree. It is told where that belongs: what is in the tree may say something else.
-func (t *Tree) git() git {
-	env := []string{"GIT_DIR=" + t.Admin, "GIT_WORK_TREE=" + t.Path}
-	return git{start: t.store.Start, dir: t.Path, run: t.store.Run, env: env}
-}
+func (t *Tree) git() git { return t.store.git(t.Path, "GIT_DIR="+t.Admin, "GIT_WORK_TREE="+t.Path) }
 
 func (t *Tree) ref() string { return "refs/heads/" + t.Branch }
 
