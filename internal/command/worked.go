@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/belaytype"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/worktree"
 )
 
 // Worked says what has become of the work of a run that had a tree of its own, and what to type next.
 func Worked(w *belaytype.Worktree, run string) (lines []string) {
 	run = printable.ShortID(run)
-	what := message.Changed(w.Commits, w.Files, w.Added, w.Deleted)
+	what := worktree.Changed(w)
 	show := "See it with: belay trees show " + run
 	on := fmt.Sprintf("work is on branch %s (%s). ", w.Branch, what)
 	first := "the " + on + show + "; land it with: belay trees land " + run

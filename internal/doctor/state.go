@@ -102,7 +102,7 @@ func checkState() []Finding {
 	} else {
 		probe.Close()
 		os.Remove(probe.Name())
-		list = One("state", Fine, "", term.Tilde(dir)+", "+term.Size(treeSize(dir)))
+		list = One("state", Fine, "", term.Tilde(dir)+", "+term.Size(safefile.Size(dir)))
 	}
 	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		list = append(list, One("state", Wrong, "chmod 700 "+dir, message.OthersCanRead(term.Tilde(dir)))...)
@@ -148,19 +148,6 @@ func openFiles(dir string) (list []Finding) {
 		}
 	}
 	return list
-}
-
-func treeSize(dir string) (sum int64) {
-	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // what cannot be seen is not counted
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-		return nil
-	})
-	return sum
 }
 
 // logLarge is the size from which the log gets a note, the same as in a run.

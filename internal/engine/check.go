@@ -99,22 +99,28 @@ func (f *finding) ask(cand *candidate, check func(context.Context, *belaytype.Re
 
 // run runs the line, in the run's directory and as a part of it. What it leaves running ends with it; what the command has left does not.
 func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
-	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
-	env := append(supervise.Mark(c.Env, c.ID), fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID="+strings.ReplaceAll(c.Settings.Task.ID, "\x00", "\uFFFD"))
-	l := launch{args: supervise.Shell(c.Settings.Check.Line), env: env, input: &input.Feed{Source: answer.Reader()}, stdout: said, stderr: said}
-	limit, place := c.Settings.Check.Limit(), cand.placement()
+	c, place := cand.call, cand.placement()
 	if place == supervise.Foreground {
 		place = supervise.SharedGroup // a Ctrl-C is for the run
 	}
+	env := []string{fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID=" + strings.ReplaceAll(c.Settings.Task.ID, "\x00", "\uFFFD")}
+	l := launch{args: supervise.Shell(c.Settings.Check.Line), env: env, input: &input.Feed{Source: answer.Reader()}}
+	if e := f.shell(cand, l, supervise.Spec{RunID: c.ID + checkMark, Timeout: c.Settings.Check.Limit(), Placement: place}); len(e.exit.Left) > 0 {
+		e.process.EndTree()
+	}
+}
+
+// shell runs a line of the user's as a part of the run, and finds how it ends. The environment of the launch is that beside the run's.
+func (f *finding) shell(cand *candidate, l launch, spec supervise.Spec) ending {
+	c, said := cand.call, verdict.NewCapture(0, maxFeedback)
+	l.env, l.stdout, l.stderr = append(supervise.Mark(c.Env, c.ID), l.env...), said, said
 	// A shell that waits dies of SIGTERM, and not of a SIGINT that its command has not got.
-	e := cand.supervised(l, supervise.Spec{RunID: c.ID + checkMark, Timeout: limit, Ladder: supervise.Terminate, Placement: place}, func(call.Process) {})
+	spec.Ladder = supervise.Terminate
+	e := cand.supervised(l, spec, func(call.Process) {})
 	l.input.Release()
 	if !e.started() {
 		f.unmade, f.err, f.how = true, e.err, "could not be started: "+e.err.Error()
-		return
-	}
-	if len(e.exit.Left) > 0 {
-		e.process.EndTree()
+		return e
 	}
 	if sig := syscall.Signal(e.exit.ShellCode() - 128); sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP {
 		retry.Sleep(cand.pace.Ctx, groupSignalDelay) // it may have been meant for us too
@@ -125,13 +131,14 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	case e.exit.Reason == supervise.Exceeded:
 		f.how, f.broken = "was ended: "+transcript.Exceeded("it", e.exit.Excess).Verdict.Evidence, true
 	case e.exit.Reason == supervise.Deadline:
-		f.how, f.broken = "did not end within "+printable.Span(limit), true
+		f.how, f.broken = "did not end within "+printable.Span(spec.Timeout), true
 	case e.exit.Signal != 0:
 		f.how, f.broken = "was killed by "+call.SignalName(e.exit.Signal), true
 	default:
 		f.how, f.ExitCode, f.broken = fmt.Sprintf("failed with exit code %d", code), code, code == CodeNotExecutable || code == CodeNotFound
 		f.Passed = code == 0 && e.exit.Reason == supervise.Exited
 	}
+	return e
 }
 
 // tell is what an agent is told of a check that its work did not pass.

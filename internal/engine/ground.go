@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/belaytype"
@@ -106,17 +105,17 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 		return errors.New("trees are kept in the state directory, which cannot be used")
 	}
 	g.store.Dir, g.store.Run = filepath.Join(c.State.Dir, "trees"), c.ID
+	list, _ := g.store.List()
 	t, task := g.tree, c.Settings.Task.ID
 	t.ID, t.Run, t.Name, t.Task = c.ID, c.ID, cmp.Or(c.Settings.Labels.Name, task), task
 	if g.ofTask() {
 		sum := sha256.Sum256([]byte(g.settings.Key))
 		t.ID = hex.EncodeToString(sum[:8])
 	} else if session != "" {
-		if err = g.findSession(c, session); err != nil {
+		if err = g.findSession(c, session, list); err != nil {
 			return err
 		}
 	}
-	g.store.Rescue()
 	if g.again, err = t.Enter(); err != nil {
 		return err
 	}
@@ -134,19 +133,18 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 }
 
 // findSession finds the tree that a session has worked in.
-func (g *ground) findSession(c *call.Call, session string) error {
+func (g *ground) findSession(c *call.Call, session string, list []*worktree.Tree) error {
 	dir := c.State.Session(c.Profile.Name(), session).Dir
-	list, err := g.store.List()
 	for _, t := range list {
 		if t.Path != "" && t.Dir() == dir {
 			g.tree.ID, g.tree.Common = t.ID, t.Common
 			return nil
 		}
 	}
-	if err == nil && !c.Settings.Resume.OrNew {
-		err = &belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", session)}
+	if !c.Settings.Resume.OrNew {
+		return &belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", session)}
 	}
-	return err
+	return nil
 }
 
 // work is what has become of the work; nil as long as it is not over.
@@ -188,22 +186,17 @@ func (g *ground) setUp(cand *candidate) error {
 		return g.tree.Ready(false)
 	}
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
-	said := verdict.NewCapture(0, maxFeedback)
-	env := append(supervise.Mark(c.Env, c.ID), "BELAY_CALLER_DIR="+g.dir)
-	e := cand.supervised(
-		launch{args: supervise.Shell(line), env: env, input: input.None{}, stdout: said, stderr: said},
-		supervise.Spec{RunID: c.ID + setupMark, Ladder: supervise.Terminate, Placement: supervise.OwnSession},
-		func(call.Process) {})
+	var f finding
+	l := launch{args: supervise.Shell(line), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
+	f.shell(cand, l, supervise.Spec{RunID: c.ID + setupMark, Placement: supervise.OwnSession})
 	switch cause := context.Cause(cand.pace.Ctx); {
-	case !e.started():
-		return fmt.Errorf("the setup of its tree could not be started: %w", e.err)
+	case f.unmade:
+		return fmt.Errorf("the setup of its tree %s", f.how)
 	case cause != nil:
 		return cause
-	case e.exit.Reason != supervise.Exited || e.exit.ShellCode() != 0:
-		ended := said.Excerpt()
-		text := strings.TrimSpace(verdict.LastLines(string(slices.Concat(ended.Head, ended.Tail)), 1, 200))
-		text = cmp.Or(text, "it has printed nothing")
-		return fmt.Errorf("the setup of its tree failed with exit code %d: %s", e.exit.ShellCode(), text)
+	case !f.Passed:
+		said := cmp.Or(verdict.LastLines(f.Output, 1, 200), "it has printed nothing")
+		return fmt.Errorf("the setup of its tree %s: %s", f.how, said)
 	}
 	return g.tree.Ready(true)
 }
@@ -246,14 +239,8 @@ func (g *ground) leave(f *finisher, n int, j *judgement, stop *retry.Error) *ret
 	default:
 		nested, err = t.Commit(g.message(f, j), worktree.Failed)
 	}
-	change := t.Change()
-	g.result = &belaytype.Worktree{
-		Path: t.Path, Branch: t.Branch, Base: t.Base, State: string(t.State), Saved: t.Saved, Nested: nested, Kept: g.kept,
-		Commits: change.Commits, Files: change.Files, Added: change.Added, Deleted: change.Deleted,
-	}
-	if t.State == worktree.Landed {
-		g.result.LandedOn = t.Onto
-	}
+	g.result = t.Work()
+	g.result.Nested, g.result.Kept = nested, g.kept
 	if err == nil {
 		return stop
 	}

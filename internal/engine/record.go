@@ -22,6 +22,7 @@ import (
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/trace"
+	"github.com/belay-run/belay/internal/worktree"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -66,7 +67,7 @@ func (b *recorder) line(n int, j *judgement, s sequel) {
 	}
 	e.Check = j.check
 	if w := b.cand.ground.work(); s.code != nil && w != nil {
-		e.Worktree = fmt.Sprintf("%s on %s: %s", w.State, w.Branch, message.Changed(w.Commits, w.Files, w.Added, w.Deleted))
+		e.Worktree = fmt.Sprintf("%s on %s: %s", w.State, w.Branch, worktree.Changed(w))
 	}
 	b.cand.kind.describe(&e, j)
 	j.asked = 0

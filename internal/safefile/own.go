@@ -139,3 +139,17 @@ func ownDir(path string, info fs.FileInfo) error {
 	}
 	return ofThisHome(path, info, os.Geteuid())
 }
+
+// Size is how many bytes the files in a directory have, without what cannot be seen.
+func Size(dir string) (sum int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be seen is not counted
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

@@ -4,20 +4,19 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // after is what becomes of the state of a tree whose run was killed.
 var after = map[State]State{Working: Killed, Landing: Done}
 
-// Rescue saves what is in trees whose runs were killed, and leaves them.
-func (s *Store) Rescue() {
-	list, _ := s.List()
+// List are all trees, the oldest first. What killed runs have left in them is saved before.
+func (s *Store) List() ([]*Tree, error) {
+	list, err := s.list()
 	for _, t := range list {
 		if after[t.State] == "" || t.Take() != nil {
 			continue
 		}
-		if next := after[t.State]; next != "" { // it may have ended meanwhile
+		if next := after[t.State]; next != "" { // else it has ended meanwhile
 			t.Save("killed")
 			if next == Done { // all was on its branch
 				t.restore()
@@ -26,6 +25,7 @@ func (s *Store) Rescue() {
 		}
 		t.Release()
 	}
+	return list, err
 }
 
 // Now is how far the work is: what is on record may be of a process that was killed, and the user may have merged the branch.
@@ -43,22 +43,6 @@ func (t *Tree) Now() State {
 		return Landed
 	}
 	return t.State
-}
-
-// Size is how many bytes the files of the tree have.
-func (t *Tree) Size() (size int64) {
-	if t.Path == "" {
-		return 0
-	}
-	filepath.WalkDir(t.Path, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				size += info.Size()
-			}
-		}
-		return nil
-	})
-	return size
 }
 
 // Drop removes the tree with all that is in it, its branch, and what was saved of it. The caller has taken it.

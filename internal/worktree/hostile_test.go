@@ -61,7 +61,7 @@ func all(tree *Tree) {
 	tree.Fresh("attempt-2", tree.Base)
 	os.WriteFile(filepath.Join(tree.Path, "new.txt"), []byte("new"), 0o600)
 	tree.Commit("work", Done)
-	tree.Change()
+	tree.Work()
 	tree.Land(context.Background(), nil)
 	tree.Prune(false)
 	tree.Drop()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
@@ -90,26 +91,31 @@ func (t *Tree) restore() error {
 	return t.git().try("checkout", "--quiet", "--force", "--ignore-other-worktrees", t.Branch, "--")
 }
 
-// Change is what a branch has changed.
-type Change struct {
-	Commits, Files, Added, Deleted int
-}
-
-func (c Change) String() string { return message.Changed(c.Commits, c.Files, c.Added, c.Deleted) }
-
-// Change is what the tree's branch has changed since it was made.
-func (t *Tree) Change() (c Change) {
+// Work is what has become of the work in the tree, and what its branch has changed since it was made.
+func (t *Tree) Work() *belaytype.Worktree {
+	w := &belaytype.Worktree{Path: t.Path, Branch: t.Branch, Base: t.Base, State: string(t.State), Saved: t.Saved}
+	if t.State == Landed {
+		w.LandedOn = t.Onto
+	}
 	n, _ := t.repo().call("rev-list", "--count", t.Base+".."+t.ref())
-	c.Commits, _ = strconv.Atoi(n)
+	w.Commits, _ = strconv.Atoi(n)
 	lines, _ := t.repo().names("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--merge-base", t.Base, t.ref())
 	for _, line := range lines {
 		if fields := strings.SplitN(line, "\t", 3); len(fields) == 3 {
 			added, _ := strconv.Atoi(fields[0]) // - for what is no text
 			deleted, _ := strconv.Atoi(fields[1])
-			c.Files, c.Added, c.Deleted = c.Files+1, c.Added+added, c.Deleted+deleted
+			w.Files, w.Added, w.Deleted = w.Files+1, w.Added+added, w.Deleted+deleted
 		}
 	}
-	return c
+	return w
+}
+
+// Changed says how much a run has changed: "2 commits, 3 files, +10 −2".
+func Changed(w *belaytype.Worktree) string {
+	if w.Files == 0 {
+		return "nothing changed"
+	}
+	return fmt.Sprintf("%s, %s, +%d −%d", message.Count(w.Commits, "commit"), message.Count(w.Files, "file"), w.Added, w.Deleted)
 }
 
 // Landed reports whether the branch is part of the one that it came from.

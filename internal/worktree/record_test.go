@@ -39,7 +39,6 @@ func TestRecord_FirstVersion(t *testing.T) {
 			state, top, filepath.Join(top, ".git"), plan.Base, path, filepath.Join(top, ".git/worktrees/repo-"+state))
 		must.OK(t, os.WriteFile(filepath.Join(s.Dir, "id-"+state+".json"), []byte(record), 0o600))
 	}
-	s.Rescue()
 	list, err := s.List()
 	if must.OK(t, err); len(list) != 8 {
 		t.Fatalf("%d trees", len(list))

@@ -4,7 +4,7 @@
 // same path. [Tree.Save] keeps what an attempt has changed as a commit below refs/belay/RUN, without touching the tree; [Tree.Fresh] makes the tree anew.
 // [Tree.Commit] puts all of it on the branch, and [Tree.Land] brings that into the branch that was checked out: see there for what is never touched.
 //
-// The [Store] knows all trees, each by a file; who works in one holds its lock, which the system frees however it ends. [Store.Rescue] saves what is in trees whose
+// The [Store] knows all trees, each by a file; who works in one holds its lock, which the system frees however it ends. [Store.List] saves what is in trees whose
 // owners are dead. Only [Tree.Drop] and [Tree.Prune] remove one.
 //
 // Nothing that was written is lost: what is about to be replaced is saved first, and what cannot be saved (another repository, files that git ignores) stays where it is, and a
@@ -95,8 +95,8 @@ func Of(stateDir string, sup *supervise.Supervisor) *Store {
 
 func (s *Store) file(id, kind string) string { return filepath.Join(s.Dir, id+kind) }
 
-// List are all trees, the oldest first.
-func (s *Store) List() (list []*Tree, err error) {
+// list are all trees, the oldest first.
+func (s *Store) list() (list []*Tree, err error) {
 	names, err := safefile.ReadOwnDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -115,7 +115,7 @@ func (s *Store) List() (list []*Tree, err error) {
 // Dirs are where runs work that were started in a directory, and have trees of their own in the state directory.
 func Dirs(stateDir, dir string) (dirs []string) {
 	real, _ := filepath.EvalSymlinks(dir)
-	list, _ := Of(stateDir, nil).List()
+	list, _ := Of(stateDir, nil).list()
 	for _, t := range list {
 		if filepath.Join(t.Top, filepath.FromSlash(t.Prefix)) == real {
 			dirs = append(dirs, t.Dir())

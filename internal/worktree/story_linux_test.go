@@ -256,7 +256,7 @@ func (s *story) reachable() map[string]string {
 func (s *story) written() map[string]string {
 	found := blobs(s.top)
 	dirs := []string{s.top}
-	list, _ := s.store.List()
+	list, _ := s.store.list()
 	for _, t := range list {
 		if t.Path != "" {
 			maps.Copy(found, blobs(t.Path))
@@ -311,7 +311,7 @@ func (s *story) operate(o operation, kill bool) {
 		emptied()
 		told += " " + said.String()
 		s.settle(o.ID)
-		s.store.Rescue()
+		s.store.List() // which saves what it has left
 	} else {
 		err = o.do(s.store)
 	}

@@ -28,7 +28,7 @@ import (
 
 // run runs the batch, and says how it stands and what has become of it.
 func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) error {
-	r.view = &batchView{settings: r.settings, stderr: r.std.Err, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: line, said: map[string]bool{}}
+	r.view = &batchView{settings: r.settings, stderr: r.std.Err, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: line, said: map[string]bool{}, trees: works{}}
 	b.Ledger.Notice = r.view.line
 	r.view.begin()
 	if err := setup.KeepAwake(r.settings, r.view.line); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/worktree"
 )
 
 // works are what has become of the work of tasks that had trees of their own, by branch: a task may run more than once.
@@ -16,9 +17,6 @@ type works map[string]*belaytype.Worktree
 func (v *batchView) worked(w *belaytype.Worktree) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.trees == nil {
-		v.trees = works{}
-	}
 	v.trees[w.Branch] = w
 }
 
@@ -36,17 +34,16 @@ func (t works) lines() (list []string) {
 		}
 		slices.Sort(branches)
 		tasks := message.Count(len(branches), "task")
-		what := message.Changed(sum.Commits, sum.Files, sum.Added, sum.Deleted)
 		if len(branches) > 5 {
 			branches = append(branches[:5], "…")
 		}
 		switch {
 		case len(branches) == 0:
 		case landed:
-			list = append(list, fmt.Sprintf("landed on %s: %s (%s)", sum.LandedOn, tasks, what))
+			list = append(list, fmt.Sprintf("landed on %s: %s (%s)", sum.LandedOn, tasks, worktree.Changed(&sum)))
 		default:
 			const text = "not landed: %s, on %s (%s). See them with: belay trees"
-			list = append(list, fmt.Sprintf(text, tasks, strings.Join(branches, ", "), what))
+			list = append(list, fmt.Sprintf(text, tasks, strings.Join(branches, ", "), worktree.Changed(&sum)))
 		}
 	}
 	return list

@@ -8,19 +8,18 @@ import (
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/command/table"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/worktree"
 )
 
 // trees removes the trees in which everything is on a branch, or says what it would remove.
 func trees(q *question.Question, dry bool) error {
-	s := worktree.Of(q.State.Dir, nil)
-	s.Rescue()
-	list, err := s.List()
+	list, err := worktree.Of(q.State.Dir, nil).List()
 	var removed, bytes int64
 	left := ""
 	for _, t := range list {
-		path, size := t.Path, t.Size()
+		path, size := t.Path, safefile.Size(t.Path)
 		if t.Take() != nil { // a run is working in it
 			continue
 		}

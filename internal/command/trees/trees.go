@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/worktree"
@@ -56,18 +57,14 @@ Details: https://github.com/belay-run/belay/blob/main/docs/worktree.md`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := store(cmd.Context())
+		list, err := trees(cmd.Context())
 		if err != nil {
 			return err
-		}
-		list, err := s.List()
-		if err != nil {
-			return command.Fail(err)
 		}
 		var objects []treeJSON
 		var rows [][]term.Piece
 		for _, t := range list {
-			o := treeJSON{t, t.Now(), t.Size()}
+			o := treeJSON{t, t.Now(), safefile.Size(t.Path)}
 			objects = append(objects, o)
 			age := term.Span(time.Since(t.Created))
 			rows = append(rows, term.Cells(printable.ShortID(t.Run), string(o.State), t.Branch, printable.Size(o.Size), age, t.Path))
@@ -97,25 +94,21 @@ type treeJSON struct {
 	Size  int64          `json:"size_bytes"`
 }
 
-// store is where the trees of this user are kept.
-func store(ctx context.Context) (*worktree.Store, error) {
+// trees are all trees of this user.
+func trees(ctx context.Context) ([]*worktree.Tree, error) {
 	state, err := command.OpenState()
 	if err != nil {
 		return nil, err
 	}
-	return worktree.Of(state.Dir, command.Supervisor(ctx)), nil
+	list, err := worktree.Of(state.Dir, command.Supervisor(ctx)).List()
+	return list, command.Fail(err)
 }
 
-// with takes the tree that a word means, the id, name or branch of a run, for a command. What a killed run has left there is saved first.
+// with takes the tree that a word means, the id, name or branch of a run, for a command.
 func with(cmd *cobra.Command, word string, do func(*worktree.Tree) error) error {
-	s, err := store(cmd.Context())
+	list, err := trees(cmd.Context())
 	if err != nil {
 		return err
-	}
-	s.Rescue()
-	list, err := s.List()
-	if err != nil {
-		return command.Fail(err)
 	}
 	found := slices.DeleteFunc(list, func(t *worktree.Tree) bool {
 		names := []string{t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
@@ -189,7 +182,7 @@ files, and in a conflict, nothing of yours is touched, and the branch stays.`,
 					hint := "to merge it by hand: git merge " + printable.Quoted(t.Branch)
 					return command.WithCode(command.WithHint(err, hint), 1)
 				}
-				return term.Line(cmd.OutOrStdout(), "landed on "+t.Onto+": "+t.Change().String())
+				return term.Line(cmd.OutOrStdout(), "landed on "+t.Onto+": "+worktree.Changed(t.Work()))
 			})
 		},
 	}
@@ -232,7 +225,7 @@ Drop two in a script:
 func confirmed(std stdio.Streams, t *worktree.Tree) bool {
 	text := "drop " + printable.Line(t.Path)
 	if t.Branch != "" {
-		text += fmt.Sprintf(" and branch %s (%s)", t.Branch, t.Change())
+		text += fmt.Sprintf(" and branch %s (%s)", t.Branch, worktree.Changed(t.Work()))
 	}
 	if t.Landed() {
 		text += ", which is landed"
