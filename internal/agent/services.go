@@ -96,9 +96,12 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "litellm-model", Class: verdict.NotFound, Match: `invalid model name passed in model=|there is no 'model_name' with this string`},
 	{Name: "litellm-policy", Class: verdict.Refused, Match: `\bContentPolicyViolationError\b`},
 
-	// GitHub Copilot: github.com/microsoft/vscode-copilot-release/issues/12785, 12804, 13468, github/copilot-cli/issues/2740.
-	{Name: "copilot-plan", Class: verdict.UsageLimit, Match: `exceeded your (copilot )?premium request (allowance|limit)|exhausted (your |the )?premium model quota|monthly limit for premium requests|out of premium requests|\bquota_exceeded\b|\buser_(weekly|monthly)_rate_limited\b`},
+	// GitHub Copilot: github.com/microsoft/vscode-copilot-release/issues/12785, 12804, 13468, github/copilot-cli/issues/730, 2740, 2769, microsoft/vscode/issues/325598.
+	{Name: "copilot-plan", Class: verdict.UsageLimit, Match: `exceeded your (copilot )?premium request (allowance|limit)|exhausted (your |the )?premium model quota|monthly limit for premium requests|(out of|remaining quota for) premium requests|\byou have no quota\b|used all your copilot \w+ .{0,20}requests|run out of your included AI credits|(reached|hit|exceeded) your (weekly|monthly|session) rate limits?\b|exceeded your \d+[ -]hour session limits?\b|\b(free_)?quota_exceeded\b|\boverage_limit_reached\b|\buser_(weekly|monthly)_rate_limited\b`},
 	{Name: "copilot-model", Class: verdict.NotFound, Match: `\bmodel_not_supported\b|the requested model is not supported`},
+
+	// OpenCode's own service, Zen.
+	{Name: "zen-plan", Class: verdict.UsageLimit, Match: `\b(Go|Free)UsageLimitError\b|free usage exceeded|subscription quota exceeded`},
 
 	// xAI: github.com/continuedev/continue/issues/10373, 12670, Wei-Shaw/sub2api/issues/4069.
 	{Name: "xai-credits", Class: verdict.Billing, Match: `used all available credits or reached its monthly spending limit|doesn't have any credits or licenses|run out of credits\b|\bspending-limit\b`},

@@ -17,7 +17,7 @@ import (
 // The profiles that users copy are without a mistake, and judge what their CLIs really print.
 func TestExamples_JudgeRealOutcomes(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("..", "..", "examples", "profiles", "*.toml"))
-	if err != nil || len(paths) < 2 {
+	if err != nil || len(paths) == 0 {
 		t.Fatalf("%q, %v", paths, err)
 	}
 	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "setup-clis"))

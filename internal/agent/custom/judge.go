@@ -165,7 +165,7 @@ func (f *follower) byStderr(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if status := f.table.statusIn(words); status != 0 {
 		f.status = status
 		if class := verdict.OfStatus(status, words); class != verdict.Unknown {
-			v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "status " + strconv.Itoa(status)}
+			v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "status " + strconv.Itoa(status), Evidence: f.table.statusLine(words)}
 			if v.Retryable || class.Throttle() {
 				v.Hint, _ = verdict.ParseHint(words, now)
 			}
@@ -195,6 +195,14 @@ func (t *table) messageIn(text string) string {
 		return plain
 	}
 	return found[1]
+}
+
+// statusLine is the line in which a text names its status last.
+func (t *table) statusLine(text string) string {
+	all := t.status.FindAllStringIndex(text, -1)
+	at := all[len(all)-1][0]
+	line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
+	return agent.Evidence(line)
 }
 
 // statusIn is the HTTP status that a text names last; 0 if it names none.

@@ -21,7 +21,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "history", Class: verdict.SessionBroken, Match: "`tool_use` ids (were found without|must be unique)|unexpected `tool_use_id` found in|tool_use must have a single result|invalid `signature` in `thinking`|`thinking` or `redacted_thinking` blocks .*cannot be modified|messages[.:].*(text content blocks must be non-empty|messages must have non-empty content|image dimensions exceed|image exceeds)|^no tool (output|call) found for function call|^duplicate item found with id|encrypted content .* could not be verified|image data you provided does not represent a valid image|number of function response parts is equal"},
 
 	// Limits and money.
-	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `\b(Go|Free)UsageLimitError\b|free usage exceeded|subscription quota exceeded|usage limit (has been )?reached|you've (hit|reached) your (\S+ )?usage limit|monthly usage limit|weekly usage limit`},
+	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `usage limit (has been )?reached|you've (hit|reached) your (\S+ )?usage limit|monthly usage limit|weekly usage limit`},
 	{Name: "credits", Class: verdict.Billing, Match: `credit balance is too low|out of credits|insufficient (credits|balance|funds)|\bCreditsError\b|no payment method|add (more )?credits|prepayment credits are depleted|payment required|billing hard limit`},
 	{Name: "quota", Class: verdict.Billing, Match: `quota exceeded|exceeded your current quota|insufficient_quota|check your plan and billing`},
 	{Name: "plan", Class: verdict.Billing, Match: `to use codex with your chatgpt plan|usage (is )?not included`},

@@ -43,12 +43,11 @@ var qwen = declared{
 }
 
 var copilot = declared{
-	CLI:   pinned("copilot", "1.0.102"),
-	ask:   []string{"-p", "say hi", "--allow-all-tools"},
-	shell: func(command string) string { return "tool(bash: " + command + ")" },
-	env: func(url string) []string {
-		return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=sk-rehearsal", "COPILOT_MODEL=gpt-5", "COPILOT_OFFLINE=true"}
-	},
+	CLI:     pinned("copilot", "1.0.102"),
+	shipped: true,
+	ask:     []string{"-p", "say hi", "--allow-all-tools"},
+	shell:   func(command string) string { return "tool(bash: " + command + ")" },
+	env:     func(string) []string { return nil },
 }
 
 // pi has a profile that comes with the command.
