@@ -166,7 +166,7 @@ func (g *ground) isDone() bool {
 // between is what becomes of the ground between two attempts.
 func (g *ground) between(cand *candidate, label string, goesOn bool) error {
 	if goesOn {
-		return g.tree.Save(label)
+		return g.tree.Save(label, worktree.Working)
 	}
 	unready, moved, err := g.tree.Fresh(label, g.base)
 	if moved != "" {
@@ -235,7 +235,7 @@ func (g *ground) leave(f *finisher, n int, j *judgement, stop *retry.Error) *ret
 			err = g.land(f, n, j)
 		}
 	case class == verdict.Interrupted, turn && (class.Throttle() || j.verdict.Retryable):
-		err = t.Leave(fmt.Sprintf("attempt-%d", n))
+		err = t.Save(fmt.Sprintf("attempt-%d", n), worktree.Interrupted)
 	default:
 		nested, err = t.Commit(g.message(f, j), worktree.Failed)
 	}

@@ -17,7 +17,7 @@ func (s *Store) List() ([]*Tree, error) {
 			continue
 		}
 		if next := after[t.State]; next != "" { // else it has ended meanwhile
-			t.Save("killed")
+			t.Save("killed", t.State)
 			if next == Done { // all was on its branch
 				t.restore()
 			}
@@ -66,15 +66,12 @@ func (t *Tree) Drop() error {
 
 // remove removes the tree itself: also one that git does not know for its own, as its .git is not as git has made it. A link is not followed.
 func (t *Tree) remove() error {
-	if t.Path == "" {
-		return nil
-	}
-	if err := os.RemoveAll(t.Path); err != nil {
-		return err
-	}
-	err := t.register("remove", "--force", "--force", "--", t.Path)
-	if _, gone := os.Lstat(t.Admin); errors.Is(gone, fs.ErrNotExist) {
-		return nil
+	err := os.RemoveAll(t.Path)
+	if err == nil {
+		err = t.register("remove", "--force", "--force", "--", t.Path)
+		if _, gone := os.Lstat(t.Admin); errors.Is(gone, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	return err
 }

@@ -66,12 +66,6 @@ func (g git) at() (common, branch string, err error) {
 	return filepath.Clean(common), strings.TrimPrefix(head, "refs/heads/"), err
 }
 
-// with is the same with further variables.
-func (g git) with(env ...string) git {
-	g.env = slices.Concat(g.env, env)
-	return g
-}
-
 // failure is a call of git that has failed.
 type failure struct {
 	command, said string

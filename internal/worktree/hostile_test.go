@@ -56,7 +56,7 @@ func run(t testing.TB, dir string, args ...string) {
 
 // all does with a tree what Belay ever does.
 func all(tree *Tree) {
-	tree.Save("attempt-1")
+	tree.Save("attempt-1", Working)
 	tree.Diff()
 	tree.Fresh("attempt-2", tree.Base)
 	os.WriteFile(filepath.Join(tree.Path, "new.txt"), []byte("new"), 0o600)

@@ -43,14 +43,11 @@ func inTheWay(err error) error {
 	for line := range strings.Lines(failed.said) {
 		if name, listed := strings.CutPrefix(line, "\t"); listed {
 			refused.Files = append(refused.Files, strings.TrimSpace(name))
+			refused.Why = "you have changed the same files"
 		}
 	}
-	switch {
-	case len(refused.Files) == 0:
-	case strings.Contains(failed.said, "untracked"):
+	if len(refused.Files) > 0 && strings.Contains(failed.said, "untracked") {
 		refused.Why = "files that git does not track are in the way"
-	default:
-		refused.Why = "you have changed the same files"
 	}
 	return refused
 }
@@ -198,7 +195,7 @@ func (t *Tree) combine(ctx context.Context, check func() error, old, tip string)
 
 // join checks out what both are together: rebased, or merged if that has conflicts or the work has merges itself.
 func (t *Tree) join(old, tip string) error {
-	g := t.git().with(t.identity()...)
+	g := t.git(t.identity()...)
 	if err := g.try("checkout", "--quiet", "--detach", "--no-overwrite-ignore", old); err != nil {
 		return inTheWay(err)
 	}
@@ -240,10 +237,7 @@ func (t *Tree) forward(ctx context.Context, onto, old, next string) (err error) 
 // clear refuses what git does not: where a commit has a file in the place of a directory, git drops what is staged below it.
 func (t *Tree) clear(g git, old, next string) error {
 	staged, err := g.names("diff", "--cached", "--name-only", "--no-renames", "-z", old, "--")
-	if err != nil || len(staged) == 0 {
-		return err
-	}
-	added, err := g.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, next)
+	added, aerr := g.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, next)
 	staged = slices.DeleteFunc(staged, func(file string) bool {
 		return !slices.ContainsFunc(added, func(name string) bool {
 			return strings.HasPrefix(file, name+"/") || strings.HasPrefix(name, file+"/")
@@ -252,7 +246,7 @@ func (t *Tree) clear(g git, old, next string) error {
 	if len(staged) > 0 {
 		return &NotLanded{Why: "you have changed the same files", Files: staged}
 	}
-	return err
+	return errors.Join(err, aerr)
 }
 
 // checkedOut is the work tree that a branch is checked out in; empty if there is none.

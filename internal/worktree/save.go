@@ -41,7 +41,7 @@ func (t *Tree) take(text string) (s snapshot, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
-	g := t.git().with(append(t.identity(), "GIT_INDEX_FILE="+s.index)...)
+	g := t.git(append(t.identity(), "GIT_INDEX_FILE="+s.index)...)
 	tip := t.repo().object(t.ref())
 	s.head = cmp.Or(g.object("HEAD^{commit}"), tip, t.Base) // an agent may have begun another history, without a commit
 	staged, _ := g.call("write-tree")                       // not of an index with conflicts, whose files are in the tree
@@ -144,14 +144,9 @@ func (t *Tree) keep(label string) (s snapshot, err error) {
 }
 
 // Save keeps what is in the tree as refs/belay/RUN/LABEL, and leaves the tree as it is.
-func (t *Tree) Save(label string) error {
+func (t *Tree) Save(label string, state State) error {
 	_, err := t.keep(label)
-	return err
-}
-
-// Leave is Save at the end of a run that may be continued.
-func (t *Tree) Leave(label string) error {
-	return errors.Join(t.Save(label), t.save(Interrupted))
+	return errors.Join(err, t.save(state))
 }
 
 // Ready says that the tree is as a run is to find it. changed says that it is not as git has made it.
@@ -223,22 +218,21 @@ func (t *Tree) Fresh(label, base string) (unready bool, moved string, err error)
 		err = t.leave()
 	case base == t.Base && s.head == base && s.whole == s.commit && (s.commit == base || s.tree == t.Made):
 		return false, "", nil
-	default:
-		if err = t.save(Making); err == nil {
-			err = t.remove()
-		}
 	}
 	if t.Base = base; err == nil {
 		err = t.repo().try("update-ref", "-m", "belay: fresh tree", t.ref(), base)
 	}
 	if err == nil {
-		err = t.add()
+		err = t.remake()
 	}
 	return true, moved, err
 }
 
 // leave leaves a tree to itself as it is, off the branch, and remembers it as another one: this is one that has yet to be made, at another path.
 func (t *Tree) leave() error {
+	if !exists(t.Path) {
+		return nil
+	}
 	if head := t.git().object("HEAD^{commit}"); head != "" && t.sound() == nil {
 		if err := t.git().try("update-ref", "--no-deref", "HEAD", head); err != nil {
 			return err
@@ -247,6 +241,7 @@ func (t *Tree) leave() error {
 	left := *t
 	left.lock, left.Branch, left.Saved = nil, "", nil
 	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id, ".json")) })
+	t.Path, t.Admin = free(t.Path, exists), ""
 	return left.save(Kept)
 }
 

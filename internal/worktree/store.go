@@ -206,10 +206,8 @@ func (t *Tree) Take() error {
 
 // Release lets others take the tree.
 func (t *Tree) Release() {
-	if t != nil && t.lock != nil {
-		t.lock.Close()
-		t.lock = nil
-	}
+	t.lock.Close() // none is no harm
+	t.lock = nil
 }
 
 // Enter makes the tree as planned, or finds the one that was made for the same ID, as an earlier run has left it: then again is true.
@@ -255,8 +253,8 @@ func (t *Tree) reserve() (err error) {
 	}
 }
 
-// add makes the tree of its branch at its path, or beside it if something is there.
-func (t *Tree) add() (err error) {
+// remake makes the tree of its branch at its path, where nothing is lost by that.
+func (t *Tree) remake() (err error) {
 	if t.Branch == "" {
 		err = t.reserve()
 	}
@@ -265,14 +263,16 @@ func (t *Tree) add() (err error) {
 		if err = os.MkdirAll(below, 0o700); err == nil {
 			below, err = filepath.EvalSymlinks(below)
 		}
-		t.Path = filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID))
+		t.Path = free(filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID)), exists)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.save(Making)
 	}
-	t.Path, t.Admin = free(t.Path, exists), ""
-	t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
-	if err = t.save(Making); err == nil {
+	if err == nil && exists(t.Path) {
+		err = t.remove()
+	}
+	if err == nil {
+		t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
 		err = t.register("add", "--quiet", "--force", "--", t.Path, t.Branch)
 	}
 	if err == nil {
@@ -286,22 +286,17 @@ func (t *Tree) add() (err error) {
 
 // Reopen makes the tree of its branch again, where it is gone or was only half made.
 func (t *Tree) Reopen() (err error) {
-	state := t.State
+	state, lost := t.State, t.sound()
 	switch {
-	case state == Making:
-		if t.sound() == nil && exists(filepath.Join(t.Admin, "index")) { // it was whole: the user may have worked in it
-			err = t.Save("before")
-		}
-		if err == nil {
-			err = t.remove()
-		}
-	case t.sound() == nil:
+	case lost == nil && state != Making:
 		return nil
-	case exists(t.Path): // what git has forgotten, or what has taken its place
+	case lost == nil && exists(filepath.Join(t.Admin, "index")): // it was whole: the user may have worked in it
+		err = t.Save("before", Making)
+	case state != Making: // git has forgotten it, or something has taken its place
 		err = t.leave()
 	}
 	if err == nil {
-		err = t.add()
+		err = t.remake()
 	}
 	if err == nil && state != Making {
 		err = t.save(state)
@@ -323,7 +318,9 @@ func (t *Tree) register(args ...string) error {
 }
 
 // git is git in the tree. It is told where that belongs: what is in the tree may say something else.
-func (t *Tree) git() git { return t.store.git(t.Path, "GIT_DIR="+t.Admin, "GIT_WORK_TREE="+t.Path) }
+func (t *Tree) git(env ...string) git {
+	return t.store.git(t.Path, append(env, "GIT_DIR="+t.Admin, "GIT_WORK_TREE="+t.Path)...)
+}
 
 func (t *Tree) ref() string { return "refs/heads/" + t.Branch }
 

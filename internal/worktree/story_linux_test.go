@@ -91,7 +91,7 @@ func (o *operation) do(s *Store) error {
 	}
 	switch o.What {
 	case "save":
-		return t.Save("attempt")
+		return t.Save("attempt", t.State)
 	case "fresh":
 		if unready, _, err := t.Fresh("attempt", t.Base); err != nil || !unready {
 			return err

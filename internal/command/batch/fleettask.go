@@ -42,7 +42,7 @@ func (r *recipe) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, agai
 	if r.waits(l.settings) && c.known != nil {
 		job.Flags["max-wait"] = longestWait
 	}
-	if own := r.checkOf(t); own != "" {
+	if own := r.own(t)["check"]; own != "" {
 		job.Flags["check"] = own
 	}
 	if timeout := t.Timeout; timeout > 0 {

@@ -203,7 +203,7 @@ func (r *recipe) check(t *batch.Task) error {
 			return err
 		}
 	}
-	alike := r.checkOf(t) == "" && len(r.treeOf(t)) == 0 && t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
+	alike := len(r.own(t)) == 0 && t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
 	if alike && r.looked {
 		return nil
 	}
@@ -228,43 +228,25 @@ func (r *recipe) check(t *batch.Task) error {
 	return err
 }
 
-// treeOf is what a task says of the tree that it works in: settings by their names. Such keys count only where the command itself has --worktree, and does not use
-// them otherwise; a setup is a command for the shell, as a check is.
-func (r *recipe) treeOf(t *batch.Task) (own map[string]string) {
-	if r.given["worktree"] == "" {
-		return nil
-	}
-	for _, name := range []string{"worktree", "worktree-dir", "worktree-setup", "land"} {
-		key := config.Find(name).Key()
-		if value, ok := t.Fields[key]; ok && value != "" && !r.template.Uses(key) && (name != "worktree-setup" || r.options.taskChecks) {
-			if own == nil {
-				own = map[string]string{}
-			}
-			own[name] = value
+// own are the settings that a task has of its own, by their names. What is a command for the shell counts only with --task-checks, and what is about trees
+// only where the command itself has --worktree, and does not use it otherwise.
+func (r *recipe) own(t *batch.Task) map[string]string {
+	own := map[string]string{}
+	for _, name := range []string{"check", "worktree", "worktree-dir", "worktree-setup", "land"} {
+		key, check := config.Find(name).Key(), name == "check"
+		shell := check || name == "worktree-setup"
+		if (!shell || r.options.taskChecks) && (check || r.given["worktree"] != "" && !r.template.Uses(key)) && t.Fields[key] != "" {
+			own[name] = t.Fields[key]
 		}
 	}
 	return own
-}
-
-// checkOf is the check of a task of its own; empty if it has none, or none is taken from tasks.
-func (r *recipe) checkOf(t *batch.Task) string {
-	if !r.options.taskChecks {
-		return ""
-	}
-	return t.Fields["check"]
 }
 
 // newRunner makes the runner for a task.
 func (r *recipe) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
 	s := *l.settings
 	s.Resume, s.ResumeOrNew, s.ResumeInterrupted = "", "", ""
-	if own := r.checkOf(t); own != "" {
-		if err := config.Find("check").Check(own); err != nil {
-			return nil, fmt.Errorf("check: %w", err)
-		}
-		s.Check = own
-	}
-	for name, value := range r.treeOf(t) {
+	for name, value := range r.own(t) {
 		if err := s.Set(name, value); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -312,7 +294,7 @@ func (r *recipe) waits(s *config.Settings) bool {
 
 // commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.
 func (r *recipe) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runner, error) {
-	shared := c.known == nil && r.checkOf(t) == "" && len(r.treeOf(t)) == 0 && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
+	shared := c.known == nil && len(r.own(t)) == 0 && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
 	if shared {
 		r.mu.Lock()
 		plain := r.plain[c.args[0]]
