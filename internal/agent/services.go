@@ -49,8 +49,8 @@ var services = Rules{Table: []verdict.Rule{
 
 	// Qwen: help.aliyun.com/en/model-studio/error-code; github.com/QwenLM/qwen-code/issues/1742, anomalyco/opencode/issues/23722, where the quota of
 	// tokens is one of a minute.
-	{Name: "qwen-throttle", Class: verdict.RateLimit, Match: `error-code#token-limit|\bThrottling\.(RateQuota|BurstRate)\b|requests throttling triggered`},
 	{Name: "qwen-plan", Class: verdict.UsageLimit, Match: `\b(hour|week|month) allocated quota exceeded|token-plan.{0,60}quota has been exhausted`},
+	{Name: "qwen-throttle", Class: verdict.RateLimit, Match: `error-code#token-limit|\bThrottling\.(RateQuota|BurstRate)\b|requests throttling triggered`},
 	{Name: "qwen-balance", Class: verdict.Billing, Match: `\bArrearage\b|make sure your account is in good standing|free (tier|allocated quota).{0,60}(exhausted|exceeded)|\bFreeTierOnly\b`},
 	{Name: "qwen-policy", Class: verdict.Refused, Match: `\bDataInspectionFailed\b|\b(input|output) (text )?data may contain inappropriate content`},
 	{Name: "qwen-length", Class: verdict.TooLarge, Match: `range of input length should be \[`},
@@ -117,6 +117,7 @@ var services = Rules{Table: []verdict.Rule{
 
 	// The vendors themselves, behind another's CLI.
 	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b`},
+	{Name: "openai-length", Class: verdict.TooLarge, Match: `request too large for \S+ in organization `}, // which comes with a 429 each time
 	{Name: "openai-plan", Class: verdict.UsageLimit, Match: `\busage_limit_reached\b`},
 	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low\b|\bplease recharge your account\b`},
 	{Name: "account", Class: verdict.Auth, Match: `account associated with this API key has been deactivated|OAuth authentication is currently not allowed|this organization has been disabled|^.{0,80}incorrect API key provided`},

@@ -104,6 +104,7 @@ func TestOfService(t *testing.T) {
 		{"xai-limit", 429, "You’ve reached your free Grok Build usage limit for now. Get SuperGrok for much higher limits, or try again later"},
 		{"xai-policy", 403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"},
 		{"openai-busy", 500, "server_is_overloaded: Our servers are currently overloaded. Please try again later."},
+		{"openai-length", 429, "Request too large for gpt-4 in organization org-x on tokens per min (TPM): Limit 10000, Requested 15238. The input or output tokens must be reduced in order to run successfully."},
 		{"openai-plan", 429, "usage_limit_reached: The usage limit has been reached"},
 		{"mistral-busy", 429, "Service tier capacity exceeded for this model."},
 		{"groq-length", 413, "Request too large for model `llama-3.3-70b-versatile` in organization `org_01`"},

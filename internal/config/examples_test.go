@@ -5,40 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/belay-run/belay/internal/agent/agenttest"
 	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/test/must"
 )
-
-// The profiles that users copy are without a mistake, and judge what their CLIs really print.
-func TestExamples_JudgeRealOutcomes(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("..", "..", "examples", "profiles", "*.toml"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("%q, %v", paths, err)
-	}
-	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "setup-clis"))
-	must.OK(t, err)
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".toml")
-		t.Run(name, func(t *testing.T) {
-			useFile(t, path)
-			d, err := config.OwnProfile(name)
-			if err != nil || d == nil {
-				t.Fatalf("%v, %v", d, err)
-			}
-			if len(d.Tested) != 1 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
-				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
-			}
-			p, err := profile.Bind(name, []string{name}, []string{}, "")
-			must.OK(t, err)
-			agenttest.Outcomes(t, strings.TrimSuffix(path, ".toml")+".jsonl", 15, time.Now(), p)
-		})
-	}
-}
 
 // What docs/profiles.md shows is a profile, one part after the other.
 func TestExamples_OfTheManual(t *testing.T) {

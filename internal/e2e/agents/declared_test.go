@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	known "github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/e2e/stage"
@@ -31,15 +33,17 @@ func pinned(name, version string) stage.CLI {
 	return stage.CLI{Descriptor: &known.Descriptor{Name: name, Tested: known.Tested{version}}, Versions: []string{version}}
 }
 
+// qwen asks a service that fails seven times, and after a 429 more often.
 var qwen = declared{
-	CLI: pinned("qwen", "0.15.10"),
-	ask: []string{"-y", "-p", "say hi"},
+	CLI:     pinned("qwen", "0.24.4"),
+	shipped: true,
+	ask:     []string{"-y", "-p", "say hi"},
 	shell: func(command string) string {
 		return `tool(run_shell_command: {"command":"` + command + `","description":"x","is_background":false})`
 	},
-	env: func(string) []string { return []string{"OPENAI_MODEL=gpt-5"} },
-	// It would ask a service that fails up to 28 times.
-	settings: map[string]string{".qwen/settings.json": `{"model": {"generationConfig": {"maxRetries": 0}}}`},
+	env: func(string) []string { return nil },
+	settings: map[string]string{".qwen/settings.json": `{"security": {"auth": {"selectedType": "openai"}}, "model": {"name": "gpt-5", "generationConfig": {"maxRetries": 0}},
+		"memory": {"enableManagedAutoMemory": false, "enableManagedAutoDream": false}}`},
 }
 
 var copilot = declared{
@@ -64,9 +68,14 @@ var grok = declared{
 	CLI:     pinned("grok", "1.0.41"),
 	shipped: true,
 	ask:     []string{"-p", "say hi", "--always-approve"},
-	shell:   func(command string) string { return `tool(run_terminal_command: {"command":"` + command + `","description":"x"})` },
-	env:     func(string) []string { return []string{`GROK_CONFIG={"models":{"max_retries":1}}`} },
+	shell: func(command string) string {
+		return `tool(run_terminal_command: {"command":"` + command + `","description":"x"})`
+	},
+	env: func(string) []string { return []string{`GROK_CONFIG={"models":{"max_retries":1}}`} },
 }
+
+// thorough are those of which each end is tried.
+var thorough = []declared{qwen}
 
 // new begins a rehearsal in which the user's file declares the CLI.
 func (d declared) new(t *testing.T, script string) *stage.Stage {
@@ -92,7 +101,7 @@ func (d declared) new(t *testing.T, script string) *stage.Stage {
 // A CLI that a file declares waits for its service's limit, and is asked again.
 func TestDeclared_Throttled(t *testing.T) {
 	t.Parallel()
-	stage.InFull(t) // every day the profile judges what qwen has printed: TestExamples_JudgeRealOutcomes
+	stage.InFull(t) // every day the profile judges what qwen has printed: TestShipped_JudgeRealOutcomes
 	s := qwen.new(t, "error-mid(code=429,message=Rate limit reached for requests. Please try again in 1s.), 200")
 	r := s.Belay(nil, qwen.ask)
 	r.Exits(0)
@@ -112,7 +121,7 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 	for _, d := range []declared{qwen, copilot, pi, grok} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 1, "copilot": 6, "pi": 4, "grok": 4}[d.Name] // so often each asks by itself, which counts if it says so
+			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4}[d.Name] // so often each asks by itself, which counts if it says so
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
@@ -144,5 +153,54 @@ func TestDeclared_Failures(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A plan that is used up, a service that is overloaded, one that breaks off and one that says nothing end as with other agents.
+func TestDeclared_Ends(t *testing.T) {
+	stage.InFull(t)
+	t.Parallel()
+	resets := time.Now().Add(3 * time.Hour).UTC().Format("2006-01-02 15:04:05 UTC")
+	for _, d := range thorough {
+		for script, want := range map[string]struct {
+			code  int
+			class string
+			flags []string
+		}{
+			"429(body=`" + `{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at ` + resets + `"}}` + "`)x*": {75, "usage_limit", []string{"--max-wait", "1m"}},
+			"overloadedx*": {1, "overloaded", []string{"--max-retries", "0"}},
+			"drop-midx*":   {1, "network", []string{"--max-retries", "0"}},
+			"hangx*":       {124, "stalled", []string{"--max-retries", "0", "--stall-timeout", "20s"}},
+		} {
+			t.Run(d.Name+"/"+want.class, func(t *testing.T) {
+				t.Parallel()
+				s := d.new(t, script)
+				r := s.Belay(append(want.flags, soon...), d.ask)
+				r.Exits(want.code)
+				if r.Result.ErrorType != want.class || r.Stdout != "" {
+					t.Errorf("%s, %q\n%s", r.Result.ErrorType, r.Stdout, r.Stderr)
+				}
+				s.NobodyLeft()
+			})
+		}
+	}
+}
+
+// A tool is stopped with the CLI, and what it has started.
+func TestDeclared_StopWhileAToolRuns(t *testing.T) {
+	stage.InFull(t)
+	t.Parallel()
+	for _, d := range thorough {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			s := d.new(t, d.shell("touch begun; sleep 1000")+", hang x*")
+			run := s.StartBelay(nil, d.ask, nil)
+			s.Eventually("the tool runs", func() bool { return s.Has("begun") })
+			run.Signal(syscall.SIGTERM)
+			r := run.Wait()
+			r.Exits(128 + int(syscall.SIGTERM))
+			r.Is("interrupted", 1)
+			s.NobodyLeft()
+		})
 	}
 }

@@ -27,7 +27,7 @@ func TestArchive(t *testing.T) {
 	top := unpack(t, t.TempDir())
 	for _, name := range []string{"bin/belay", "bin/belayd", "share/man/man1/belay.1", "share/man/man1/belay-run.1", "share/man/man1/belayd.1",
 		"share/completions/belay.bash", "share/completions/_belay", "share/completions/belay.fish", "README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTY-NOTICES.txt",
-		"docs/README.md", "docs/recipes.md", "docs/limit-dark.svg", "docs/grafana.json", "examples/profiles/qwen.toml", "CONTRIBUTING.md", "SECURITY.md"} {
+		"docs/README.md", "docs/recipes.md", "docs/limit-dark.svg", "docs/grafana.json", "examples/config.toml", "CONTRIBUTING.md", "SECURITY.md"} {
 		if info, err := os.Stat(filepath.Join(top, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
