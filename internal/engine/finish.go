@@ -130,7 +130,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		r.Errors = append(r.Errors, r.Error)
 		inv.err = &belaytype.Error{Invocation: c.ID, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Error, Cause: err}
 	}
-	r.Worktree = inv.ground.work()
+	if inv.ground != nil {
+		r.Worktree = inv.ground.result
+	}
 	if k := f.inv.checker; k != nil && k.last != nil {
 		r.Check, k.last.Rounds = k.last, k.rounds
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/belaytype"
@@ -33,7 +34,7 @@ type ground struct {
 	again    bool // an earlier run has worked in it
 	last     int  // the attempt that has worked in it last
 	kept     []string
-	result   *belaytype.Worktree
+	result   *belaytype.Worktree // what has become of the work; nil as long as it is not over
 }
 
 // setupMark ends the id that marks what a setup has started.
@@ -112,8 +113,13 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 		sum := sha256.Sum256([]byte(g.settings.Key))
 		t.ID = hex.EncodeToString(sum[:8])
 	} else if session != "" {
-		if err = g.findSession(c, session, list); err != nil {
-			return err
+		dir := c.State.Session(c.Profile.Name(), session).Dir
+		n := slices.IndexFunc(list, func(was *worktree.Tree) bool { return was.Path != "" && was.Dir() == dir })
+		switch {
+		case n >= 0:
+			t.ID, t.Common = list[n].ID, list[n].Common
+		case !c.Settings.Resume.OrNew:
+			return &belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", session)}
 		}
 	}
 	if g.again, err = t.Enter(); err != nil {
@@ -130,29 +136,6 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 		return nil
 	}
 	return g.between(cand, "before", false)
-}
-
-// findSession finds the tree that a session has worked in.
-func (g *ground) findSession(c *call.Call, session string, list []*worktree.Tree) error {
-	dir := c.State.Session(c.Profile.Name(), session).Dir
-	for _, t := range list {
-		if t.Path != "" && t.Dir() == dir {
-			g.tree.ID, g.tree.Common = t.ID, t.Common
-			return nil
-		}
-	}
-	if !c.Settings.Resume.OrNew {
-		return &belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", session)}
-	}
-	return nil
-}
-
-// work is what has become of the work; nil as long as it is not over.
-func (g *ground) work() *belaytype.Worktree {
-	if g == nil {
-		return nil
-	}
-	return g.result
 }
 
 // ofTask reports whether it is that of a task.
@@ -256,10 +239,7 @@ func (g *ground) leave(f *finisher, n int, j *judgement, stop *retry.Error) *ret
 			j.cutShort(f.cand.call, say, cause)
 		}
 	}
-	if stop == nil || stop.Cause == nil {
-		return &retry.Error{Cause: retry.ErrPermanent}
-	}
-	return &retry.Error{Cause: stop.Cause}
+	return &retry.Error{Cause: retry.ErrPermanent}
 }
 
 // land brings the work into its branch. What has come together only now is checked again.

@@ -66,7 +66,8 @@ func (b *recorder) line(n int, j *judgement, s sequel) {
 		j.transcript.Describe(&e, &j.account)
 	}
 	e.Check = j.check
-	if w := b.cand.ground.work(); s.code != nil && w != nil {
+	if g := b.cand.ground; s.code != nil && g != nil && g.result != nil {
+		w := g.result
 		e.Worktree = fmt.Sprintf("%s on %s: %s", w.State, w.Branch, worktree.Changed(w))
 	}
 	b.cand.kind.describe(&e, j)

@@ -1,7 +1,9 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
@@ -67,12 +69,12 @@ func FilesUnknown(key, by string) string {
 	return fmt.Sprintf("%s: %q is not one of path, git and archive", key, by)
 }
 
-// FilesGitFailed says that git has failed, and what it says.
-func FilesGitFailed(command string, code int, said string) string {
-	if said = printable.Line(said); said == "" {
-		said = "no reason given"
-	}
-	return fmt.Sprintf("git %s ended with exit code %d: %s", command, code, said)
+// GitFailed says that git has failed, and the line in which it says why: the first with "fatal" or "error", or the last one.
+func GitFailed(command string, code int, said string) string {
+	said = strings.TrimSpace(said)
+	why := regexp.MustCompile("(?m)^(fatal|error): .*").FindString(said)
+	why = printable.Line(cmp.Or(why, said[strings.LastIndex(said, "\n")+1:], "no reason given"))
+	return fmt.Sprintf("git %s ended with exit code %d: %s", command, code, printable.CutEnd(why, 300, "…"))
 }
 
 // FilesDirty says that a directory has changes that are in no commit.

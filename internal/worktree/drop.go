@@ -6,24 +6,13 @@ import (
 	"os"
 )
 
-// after is what becomes of the state of a tree whose run was killed.
-var after = map[State]State{Working: Killed, Landing: Done}
-
 // List are all trees, the oldest first. What killed runs have left in them is saved before.
 func (s *Store) List() ([]*Tree, error) {
 	list, err := s.list()
 	for _, t := range list {
-		if after[t.State] == "" || t.Take() != nil {
-			continue
+		if after[t.State] != "" && t.Take() == nil {
+			t.Release()
 		}
-		if next := after[t.State]; next != "" { // else it has ended meanwhile
-			t.Save("killed", t.State)
-			if next == Done { // all was on its branch
-				t.restore()
-			}
-			t.save(next)
-		}
-		t.Release()
 	}
 	return list, err
 }
@@ -87,13 +76,11 @@ func (t *Tree) Prune(dry bool) (kept string, err error) {
 	}
 	if t.Path != "" {
 		s, err := t.take("")
-		switch {
-		case err != nil:
-			return err.Error(), nil
-		case s.whole != t.repo().object(t.ref()):
-			return "it has changes that are not committed", nil
+		kept = t.unsaved(&s, err)
+		if kept == "" && s.whole != t.repo().object(t.ref()) {
+			kept = "it has changes that are not committed"
 		}
-		if kept = t.unsaved(&s); kept != "" {
+		if kept != "" {
 			return kept, nil
 		}
 	}

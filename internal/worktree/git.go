@@ -2,17 +2,14 @@ package worktree
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -72,14 +69,7 @@ type failure struct {
 	code          int
 }
 
-// Error is what failed, and the line in which git says why: the first with "fatal" or "error", or the last one.
-func (f *failure) Error() string {
-	said := strings.TrimSpace(f.said)
-	why := regexp.MustCompile("(?m)^(fatal|error): .*").FindString(said)
-	why = cmp.Or(why, said[strings.LastIndex(said, "\n")+1:])
-	why = printable.CutEnd(printable.Line(redact.Text(why)), 200, "…")
-	return message.FilesGitFailed(f.command, f.code, why)
-}
+func (f *failure) Error() string { return message.GitFailed(f.command, f.code, redact.Text(f.said)) }
 
 // call calls git, and returns what it prints without the last line break.
 func (g git) call(args ...string) (string, error) {

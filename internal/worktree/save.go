@@ -185,11 +185,11 @@ func (t *Tree) ignored() (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
-// unsaved is why a snapshot does not have all that is in the tree: it has another repository in it, or files that git ignores and that the setup has not made. It is empty if
-// there is nothing of the kind.
-func (t *Tree) unsaved(s *snapshot) string {
-	now, err := t.ignored()
-	switch {
+// unsaved is why a snapshot does not have all that is in the tree: it could not be taken, for that reason, or the tree has another repository in it, or files that git ignores
+// and that the setup has not made. It is empty if there is nothing of the kind.
+func (t *Tree) unsaved(s *snapshot, err error) string {
+	now, ierr := t.ignored()
+	switch err = cmp.Or(err, ierr); {
 	case err != nil:
 		return err.Error()
 	case len(s.nested) > 0:
@@ -206,10 +206,8 @@ func (t *Tree) unsaved(s *snapshot) string {
 // cannot be, the tree stays as it is and this one is at another path; moved says why.
 func (t *Tree) Fresh(label, base string) (unready bool, moved string, err error) {
 	s, err := t.keep(label)
-	if err == nil {
-		moved = t.unsaved(&s)
-	} else {
-		moved, err = err.Error(), t.hold(label, t.repo().object(t.ref()), t.Base)
+	if moved = t.unsaved(&s, err); err != nil {
+		err = t.hold(label, t.repo().object(t.ref()), t.Base)
 	}
 	switch {
 	case err != nil:

@@ -86,9 +86,7 @@ type Store struct {
 
 // Of are the trees that are kept in a state directory. A nil supervisor is the one of a library.
 func Of(stateDir string, sup *supervise.Supervisor) *Store {
-	if sup == nil {
-		sup = &supervise.Supervisor{}
-	}
+	sup = cmp.Or(sup, &supervise.Supervisor{})
 	start := func(spec supervise.Spec) (supervise.Exit, error) { return sup.Run(spec, nil) }
 	return &Store{Dir: filepath.Join(stateDir, "trees"), Start: start}
 }
@@ -188,7 +186,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Take takes a tree for this process alone. What is known of it is read again.
+// after is what becomes of the state of a tree whose run was killed.
+var after = map[State]State{Working: Killed, Landing: Done}
+
+// Take takes a tree for this process alone. What is known of it is read again, and what a killed run has left in it is saved.
 func (t *Tree) Take() error {
 	f, err := t.claim(0)
 	if err != nil {
@@ -201,6 +202,13 @@ func (t *Tree) Take() error {
 	}
 	*t = *now
 	t.lock = f
+	if next := after[t.State]; next != "" {
+		t.Save("killed", t.State)
+		if next == Done { // all was on its branch
+			t.restore()
+		}
+		t.save(next) // else the next one tries again
+	}
 	return nil
 }
 

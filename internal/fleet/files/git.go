@@ -77,20 +77,9 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case code != 0:
-		return "", message.Error(message.FilesGitFailed(args[0], code, redact.Text(reason(said.String()))))
+		return "", message.Error(message.GitFailed(args[0], code, redact.Text(said.String())))
 	}
 	return out.String(), nil
-}
-
-// reason is the line in which git says why it has failed: the first with "fatal" or "error", or the last one.
-func reason(text string) (line string) {
-	for one := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		if startsWithAny(one, []string{"fatal: ", "error: "}) {
-			return one
-		}
-		line = one
-	}
-	return line
 }
 
 const (
