@@ -6,8 +6,8 @@
 // Nothing is synced: after a power failure the file may be empty or damaged. Belay's own files can be lost without harm, and
 // an fsync would cost more than all else in an update. Where that is different, call Sync before [File.Commit].
 //
-// Files are created for this user alone, mode 0600, whatever the mode of the file that they replace. A symbolic link is
-// replaced and not followed.
+// Files are created for this user alone, mode 0600, whatever the mode of the file that they replace, unless [WriteMode] says
+// otherwise. A symbolic link is replaced and not followed.
 package atomicfile
 
 import (
@@ -45,12 +45,18 @@ func WriteVia(tmp, path string, data []byte) error {
 
 // Write replaces the file at path by one with this content. Any number of processes may do so at the same time; the last one
 // wins. The pattern is that of the temporary file, as for [Create].
-func Write(path, pattern string, data []byte) error {
+func Write(path, pattern string, data []byte) error { return WriteMode(path, pattern, data, 0) }
+
+// WriteMode is Write for a file of another mode; 0 means 0600.
+func WriteMode(path, pattern string, data []byte, mode fs.FileMode) error {
 	f, err := Create(path, pattern)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
+	if _, err = f.Write(data); err == nil && mode != 0 {
+		err = f.Chmod(mode)
+	}
+	if err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Commit()

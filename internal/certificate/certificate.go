@@ -49,14 +49,9 @@ func (c *Certificate) Lost() (names []string) {
 	return names
 }
 
-// LostSince are the promises that were kept then and are not kept now.
-func (c *Certificate) LostSince(before *Certificate) (names []string) {
-	for _, name := range c.Lost() {
-		if slices.ContainsFunc(before.Promises, func(p Promise) bool { return p.Name == name && p.Kept }) {
-			names = append(names, name)
-		}
-	}
-	return names
+// LostSince are those that were kept before.
+func (c *Certificate) LostSince(before []Promise) []string {
+	return slices.DeleteFunc(c.Lost(), func(name string) bool { return !slices.Contains(before, Promise{name, true, ""}) })
 }
 
 // Hash is the SHA-256 of an executable.
@@ -111,15 +106,16 @@ func (c *Certificate) Keep(stateDir string) error {
 	return atomicfile.Write(path, "*.new", append(data, '\n'))
 }
 
-// Read reads the certificates of a file, as belay certify --json prints them: one object a line, or one in all.
-func Read(r io.Reader) (list []*Certificate, err error) {
+// Read reads the promises of agents from a file, as belay certify --json prints them: one object a line, or one in all.
+func Read(r io.Reader) (map[string][]Promise, error) {
+	promises := map[string][]Promise{}
 	for d := json.NewDecoder(r); ; {
-		c := new(Certificate)
-		if err := d.Decode(c); err == io.EOF {
-			return list, nil
+		var c Certificate
+		if err := d.Decode(&c); err == io.EOF {
+			return promises, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("not a report of belay certify: %w", err)
 		}
-		list = append(list, c)
+		promises[c.Agent] = c.Promises
 	}
 }

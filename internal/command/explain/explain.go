@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/command"
@@ -146,7 +147,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		saved := outcome.New(setup.NameOf(known), result, v, verdict.Class(o.expect))
 		line, err := json.Marshal(saved)
 		if err == nil {
-			err = command.AppendTo(o.save, redact.Text(string(line))+"\n")
+			err = actions.AppendTo(o.save, redact.Text(string(line))+"\n")
 		}
 		if err != nil {
 			return command.Usage(err, "")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/belayd/request"
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/message"
@@ -26,8 +27,8 @@ func answer(ctx context.Context, q *question.Question) error {
 	if path == "" {
 		return term.Text(q.Out, string(snap.Text()))
 	}
-	// A collector of metrics is another user, as a rule.
-	if err := question.ReplaceFile(path, snap.Text(), 0o644); err != nil {
+	// A collector of metrics is another user, as a rule, and takes what has another name for none of its files.
+	if err := atomicfile.WriteMode(path, ".belay-output-*.tmp", snap.Text(), 0o644); err != nil {
 		return message.Error(fmt.Sprintf("cannot write metrics to %s: %v", path, err), err)
 	}
 	return nil

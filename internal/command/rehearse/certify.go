@@ -21,7 +21,7 @@ import (
 )
 
 // Certify is belay certify: which of Belay's promises hold with the agents that are installed. The exit code is 1 if a promise does not hold, or, with --against, if one is lost since that report.
-func Certify(ctx context.Context, r *request.Request) (int, error) {
+func Certify(ctx context.Context, r *request.Request) (code int, err error) {
 	agents, err := chosen(r.Rest)
 	if err != nil {
 		return 0, err
@@ -30,7 +30,7 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var before []*certificate.Certificate
+	var before map[string][]certificate.Promise
 	if path := r.Text("against"); path != "" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -43,9 +43,8 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 	}
 	ctx, interrupted, stop := signals.Until(ctx)
 	defer stop()
-	code := 0
 	for _, d := range agents {
-		c, err := certifyOne(ctx, r, d, atATime)
+		c, err := try(ctx, r, d, atATime)
 		if ctx.Err() != nil {
 			return interrupted(), nil
 		}
@@ -54,10 +53,7 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 		}
 		lost := c.Lost()
 		if r.Text("against") != "" {
-			lost = nil
-			if i := slices.IndexFunc(before, func(b *certificate.Certificate) bool { return b.Agent == c.Agent }); i >= 0 {
-				lost = c.LostSince(before[i])
-			}
+			lost = c.LostSince(before[d.Name])
 			for _, name := range lost {
 				r.Say(fmt.Sprintf("%s: lost since that report: %s", d.Name, name))
 			}
@@ -71,7 +67,7 @@ func Certify(ctx context.Context, r *request.Request) (int, error) {
 
 // chosen are the agents of those names; all that are installed where none is named.
 func chosen(names []string) (list []*agent.Descriptor, err error) {
-	list = installed()
+	list = slices.DeleteFunc(installed(), func(d *agent.Descriptor) bool { return len(names) > 0 && !slices.Contains(names, d.Name) })
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(d *agent.Descriptor) bool { return d.Name == name }) {
 			return nil, &request.UsageError{Err: message.Error(name + " is not an agent that is installed")}
@@ -80,11 +76,11 @@ func chosen(names []string) (list []*agent.Descriptor, err error) {
 	if len(list) == 0 {
 		return nil, message.Error("no agent is installed that can be certified. See what is missing: belay doctor")
 	}
-	return slices.DeleteFunc(list, func(d *agent.Descriptor) bool { return len(names) > 0 && !slices.Contains(names, d.Name) }), nil
+	return list, nil
 }
 
-// certifyOne tries the promises of an agent, shows what came of each, and keeps it.
-func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, atATime int) (*certificate.Certificate, error) {
+// try tries the promises of an agent, shows what came of each, and keeps it.
+func try(ctx context.Context, r *request.Request, d *agent.Descriptor, atATime int) (*certificate.Certificate, error) {
 	path, err := supervise.Look(d.Name, "")
 	if err != nil {
 		return nil, err
@@ -105,7 +101,7 @@ func certifyOne(ctx context.Context, r *request.Request, d *agent.Descriptor, at
 		return nil, err
 	}
 	if r.On("json") {
-		err = term.JSONLines(r.Out, []*certificate.Certificate{c})
+		err = term.JSON(r.Out, c)
 	} else {
 		err = term.Printf(r.Out, "%s %s: %d of %d promises hold\n", d.Name, c.Version, len(c.Promises)-len(c.Lost()), len(c.Promises))
 	}

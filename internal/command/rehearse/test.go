@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +13,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/belayd/request"
 	"github.com/belay-run/belay/internal/command/signals"
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse/scenario"
-	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -31,7 +30,11 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	if id := r.Text("record"); id != "" {
 		return 0, record(r, id)
 	}
-	scenarios, err := scenariosOf(r.Rest, r.On("update"))
+	paths := r.Rest
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	scenarios, err := scenario.Read(r.On("update"), paths...)
 	if err != nil {
 		return 0, &request.UsageError{Err: err}
 	}
@@ -39,13 +42,11 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var junit *os.File
-	if path := r.Text("junit"); path != "" {
-		if junit, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
-			return 0, &request.UsageError{Err: err}
-		}
-		defer junit.Close()
+	junit, err := os.OpenFile(cmp.Or(r.Text("junit"), os.DevNull), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, &request.UsageError{Err: err}
 	}
+	defer junit.Close()
 	github := r.On("github") || os.Getenv("GITHUB_ACTIONS") == "true"
 
 	ctx, code, stop := signals.Until(ctx)
@@ -64,67 +65,32 @@ func Test(ctx context.Context, r *request.Request) (int, error) {
 	}
 	took := time.Since(begun)
 	if r.On("json") {
-		err = report.WriteJSON(r.Out)
+		err = term.JSONLines(r.Out, report)
 	} else {
 		err = term.Line(r.Out, report.Sum(took))
 	}
-	if junit != nil {
-		err = errors.Join(err, report.WriteJUnit(junit, took))
-	}
-	if path := os.Getenv("GITHUB_STEP_SUMMARY"); github && path != "" {
-		err = errors.Join(err, appendTo(path, report.Summary(took)))
+	err = errors.Join(err, report.WriteJUnit(junit, took))
+	if github {
+		err = errors.Join(err, actions.AppendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary(took)))
 	}
 	if r.On("update") {
-		return 0, errors.Join(err, update(r, report))
+		updates, wrong := report.Updates()
+		for _, u := range updates {
+			wrong = errors.Join(wrong, term.Text(r.Err, u.Diff()), u.Write())
+		}
+		return 0, errors.Join(err, wrong)
 	}
 	return min(report.Failed(), 1), err
 }
 
-// update writes what was seen into the files of the scenarios that did not pass, and shows what it changes.
-func update(r *request.Request, report scenario.Report) error {
-	list, err := report.Updates()
-	for _, u := range list {
-		err = errors.Join(err, term.Text(r.Err, u.Diff()), u.Write())
-	}
-	return err
-}
-
-// scenariosOf are the scenarios of files and directories; those of this directory where none are named.
-func scenariosOf(paths []string, toUpdate bool) (all []*scenario.Scenario, err error) {
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	for _, path := range paths {
-		files, wrong := scenario.Find(path)
-		err = errors.Join(err, wrong)
-		for _, file := range files {
-			list, wrong := scenario.Read(file, toUpdate)
-			all, err = append(all, list...), errors.Join(err, wrong)
-		}
-	}
-	return all, err
-}
-
 // sideBySide is how many scenarios run at a time: two for each core, since they mostly wait.
 func sideBySide(r *request.Request) (int, error) {
-	text := r.Text("jobs")
-	if text == "" {
-		return 2 * runtime.NumCPU(), nil
-	}
+	text := cmp.Or(r.Text("jobs"), strconv.Itoa(2*runtime.NumCPU()))
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
 		return 0, &request.UsageError{Err: message.Error(fmt.Sprintf("-j: %q is not a number of scenarios", text))}
 	}
 	return n, nil
-}
-
-func appendTo(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // record prints a scenario of a run in the log.
@@ -133,17 +99,7 @@ func record(r *request.Request, id string) error {
 	if err != nil {
 		return err
 	}
-	log, err := safefile.OpenOwn(s.LogPath(), os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	var run []journal.Entry
-	for e := range journal.Read(log, nil) {
-		if e.Kind == "" && printable.IsPart(id, e.Invocation) {
-			run = append(run, e)
-		}
-	}
+	run := scenario.RunsOf(s, id)
 	if len(run) == 0 {
 		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s is not in the log. List runs with: belay log", id))}
 	}
@@ -156,10 +112,7 @@ func record(r *request.Request, id string) error {
 
 // Init is belay rehearse init: it writes three scenarios to begin with, for the agents that are installed.
 func Init(_ context.Context, r *request.Request) (int, error) {
-	dir := "scenarios"
-	if len(r.Rest) > 0 {
-		dir = r.Rest[0]
-	}
+	dir := slices.Concat(r.Rest, []string{"scenarios"})[0]
 	agents := installed()
 	if len(agents) == 0 {
 		return 0, message.Error("no agent is installed that can be rehearsed. See what is missing: belay doctor")
@@ -170,16 +123,11 @@ func Init(_ context.Context, r *request.Request) (int, error) {
 	files := scenario.Examples(agents)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, name)
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, os.ErrExist) {
+		if _, err := os.Lstat(path); err == nil {
 			r.Say(path + " exists and is left as it is")
 			continue
 		}
-		if err == nil {
-			_, err = f.WriteString(files[name])
-			err = errors.Join(err, f.Close())
-		}
-		if err != nil {
+		if err := os.WriteFile(path, []byte(files[name]), 0o666); err != nil {
 			return 0, err
 		}
 		r.Say("wrote " + path)

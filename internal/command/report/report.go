@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/belayd/request"
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/message"
@@ -40,7 +41,7 @@ func Run(ctx context.Context, r *request.Request) (int, error) {
 			return term.Text(q.Out, string(data))
 		}
 		// The errors and the projects of runs are in it.
-		if err := question.ReplaceFile(path, data, 0o600); err != nil {
+		if err := atomicfile.Write(path, ".belay-output-*.tmp", data); err != nil {
 			return message.Error(message.ReportNotWritten(err), err)
 		}
 		return nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/belay-run/belay/belaytype"
 	"github.com/belay-run/belay/internal/actions"
-	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
@@ -51,6 +50,6 @@ func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invoc
 	}
 	return errors.Join(
 		term.Text(stderr, annotation),
-		command.AppendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
-		command.AppendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
+		actions.AppendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
+		actions.AppendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
 }

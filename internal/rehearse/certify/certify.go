@@ -20,37 +20,25 @@ import (
 //go:embed promises.toml
 var promises []byte
 
-// promise is one that Belay makes of each agent.
-type promise struct {
-	scenario.Scenario
-	Flags []string `toml:"flags"`
-}
-
 // Scenarios are the promises for an agent whose CLI is at that path.
 func Scenarios(d *agent.Descriptor, path string) ([]*scenario.Scenario, error) {
 	var file struct {
-		Answer   scenario.Expect                         `toml:"answer"`
-		Answered []promise                               `toml:"answered"`
-		Ended    []promise                               `toml:"ended"`
-		Differs  map[string]map[string]scenario.Scenario `toml:"differs"`
+		Every scenario.Scenario
+		Group []struct {
+			scenario.Scenario
+			Promises []scenario.Scenario
+		}
 	}
 	if err := toml.NewDecoder(bytes.NewReader(promises)).DisallowUnknownFields().Decode(&file); err != nil {
 		return nil, err
 	}
 	var list []*scenario.Scenario
-	for i, p := range slices.Concat(file.Answered, file.Ended) {
-		s := &p.Scenario
-		if i < len(file.Answered) {
-			s = (&scenario.Scenario{Expect: file.Answer}).With(p.Scenario)
+	for _, group := range file.Group {
+		for _, p := range group.Promises {
+			s := file.Every.With(group.Scenario).With(p).With(p.Vary["agent"][d.Name])
+			s.Command, s.Shell = slices.Concat([]string{"sh", "-c", s.Shell, "certify", path}, d.Rehearsal.Ask), ""
+			list = append(list, s)
 		}
-		s = s.With(file.Differs[d.Name][p.Name])
-		shell := `exec belay run "$@"`
-		args := slices.Concat(p.Flags, []string{"--", path}, d.Rehearsal.Ask)
-		if s.Shell != "" {
-			shell, args = s.Shell, slices.Concat([]string{path}, d.Rehearsal.Ask)
-		}
-		s.Shell, s.Command = "", slices.Concat([]string{"sh", "-c", shell, "certify"}, args)
-		list = append(list, s)
 	}
 	return list, nil
 }

@@ -37,16 +37,6 @@ func TestScenarios(t *testing.T) {
 const daily = "An answer arrives, with what it has used; A rejected key ends the run with 78, after one request; No credit ends the run with 78; " +
 	"An answer that quotes an error is an answer; Without retries the CLI's own exit code stays"
 
-// lean is [clitest.Lean] for scenarios.
-var lean = func() map[string]string {
-	env := map[string]string{}
-	for _, kv := range clitest.Lean {
-		name, value, _ := strings.Cut(kv, "=")
-		env[name] = value
-	}
-	return env
-}()
-
 // The pinned versions keep all promises. make test tries five of claude.
 func TestCertify(t *testing.T) {
 	t.Parallel()
@@ -63,9 +53,6 @@ func TestCertify(t *testing.T) {
 			must.OK(t, err)
 			if !clitest.Full() {
 				list = slices.DeleteFunc(list, func(s *scenario.Scenario) bool { return !strings.Contains(daily, s.Name) })
-				for _, s := range list {
-					s.Env = lean
-				}
 			}
 			scenario.Run(t.Context(), belay, list, 2, func(o scenario.Outcome) {
 				if o.Passed {

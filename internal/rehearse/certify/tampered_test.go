@@ -86,7 +86,6 @@ func TestCertify_Tampered(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no promise begins with %q", w.promise)
 		}
-		promises[i].Env = lean
 		list = append(list, promises[i])
 	}
 	for i, o := range scenario.Run(t.Context(), filepath.Join(dir, "belay"), list, 2, func(scenario.Outcome) {}) {

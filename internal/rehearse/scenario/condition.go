@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,38 +24,27 @@ type condition interface {
 // any number.
 type Number struct {
 	text, words string
-	least, most *float64
+	value       float64
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (n *Number) UnmarshalText(text []byte) error {
-	*n = Number{text: string(text)}
-	rest := n.text
-	for _, words := range []string{"at most ", "at least ", "exactly "} {
-		if after, ok := strings.CutPrefix(n.text, words); ok {
-			n.words, rest = words, after
-		}
+func (n *Number) UnmarshalText(text []byte) (err error) {
+	n.text = string(text)
+	cut := strings.LastIndex(n.text, " ") + 1
+	n.words = n.text[:cut]
+	d, notTime := time.ParseDuration(n.text[cut:])
+	if n.value = d.Seconds(); notTime != nil {
+		n.value, err = strconv.ParseFloat(n.text[cut:], 64)
 	}
-	value, err := strconv.ParseFloat(rest, 64)
-	if err != nil || math.IsNaN(value) {
-		d, err := time.ParseDuration(rest)
-		if err != nil {
-			return fmt.Errorf(`%q is not a condition for a number. Write 3, "at most 3", "at least 3" or, for a time, "at most 10s"`, text)
-		}
-		value = d.Seconds()
-	}
-	if n.words != "at most " {
-		n.least = &value
-	}
-	if n.words != "at least " {
-		n.most = &value
+	if err != nil || math.IsNaN(n.value) || !slices.Contains([]string{"", "at most ", "at least ", "exactly "}, n.words) {
+		return fmt.Errorf(`%q is not a condition for a number. Write 3, "at most 3", "at least 3" or, for a time, "at most 10s"`, text)
 	}
 	return nil
 }
 
 func (n Number) holds(value any) bool {
 	v := value.(float64)
-	return (n.least == nil || v >= *n.least) && (n.most == nil || v <= *n.most)
+	return n.text == "" || (n.words == "at most " || v >= n.value) && (n.words == "at least " || v <= n.value)
 }
 
 func (n Number) seen(value any, isTime bool) string {

@@ -63,46 +63,75 @@ func (f Failure) String() string {
 
 // Check holds what was seen against what is expected.
 func (e Expect) Check(seen *Seen) (failures []Failure) {
+	values := seen.values()
 	if seen.TimedOut && e.Exit.text == "" {
-		failures = []Failure{{What: "timeout", Want: "an end by itself", Got: seen.say("exit", figures["exit"](seen))}}
+		failures = []Failure{{What: "timeout", Want: "an end by itself", Got: seen.say("exit", values["exit"])}}
 	}
 	e.each(func(path []string, want condition) {
-		if value := seen.value(path); !want.holds(value) {
-			failures = append(failures, Failure{strings.Join(path, " "), want.String(), seen.say(path[0], value), path, want.seen(value, isTime(path[0]))})
+		key, what := path[0], strings.Join(path, " ")
+		value, there := values[what]
+		if !there && key != "files" {
+			value = 0.0
+		}
+		if !want.holds(value) {
+			failures = append(failures, Failure{what, want.String(), seen.say(key, value), path, want.seen(value, isTime(key))})
 		}
 	})
 	return failures
 }
 
-// figures are the numbers that are not by name.
-var figures = map[string]func(*Seen) float64{
-	"exit": func(s *Seen) float64 { return float64(s.Exit) }, "requests": func(s *Seen) float64 { return float64(len(s.Requests)) },
-	"attempts": (*Seen).attempts, "waits": (*Seen).waits, "gap": (*Seen).gap, "time": (*Seen).time, "tokens": (*Seen).tokens, "cost": (*Seen).cost,
-	"running": func(s *Seen) float64 { return float64(len(s.Left)) },
-}
-
 func isTime(key string) bool { return key == "waits" || key == "gap" || key == "time" }
 
-// value is what was seen of something that can be expected: a string or a number. It is nil for a file that is not there.
-func (seen *Seen) value(path []string) any {
-	switch path[0] {
-	case "class":
-		return seen.class()
-	case "stdout":
-		return seen.Stdout
-	case "stderr":
-		return seen.Stderr
-	case "files":
-		if text, there := seen.Files[path[1]]; there {
-			return text
-		}
-		return nil
-	case "effects":
-		return seen.effects(path[1])
-	case "issues":
-		return float64(seen.Issues[path[1]])
+// values are what was seen, by key, or by key and name: strings, and numbers. Neither files that are not there nor numbers by name that are 0 are among them.
+func (seen *Seen) values() map[string]any {
+	values := map[string]any{"class": seen.class(), "stdout": seen.Stdout, "stderr": seen.Stderr}
+	for name, text := range seen.Files {
+		values["files "+name] = text
 	}
-	return figures[path[0]](seen)
+	for name, n := range seen.figures() {
+		values[name] = n
+	}
+	return values
+}
+
+// class is the last verdict of belay run; empty if it was not used.
+func (seen *Seen) class() string {
+	if len(seen.Runs) == 0 {
+		return ""
+	}
+	return classOf(seen.Runs[len(seen.Runs)-1])
+}
+
+// figures are the numbers of those.
+func (seen *Seen) figures() map[string]float64 {
+	f := map[string]float64{"exit": float64(seen.Exit), "attempts": 0, "requests": float64(len(seen.Requests)), "waits": 0,
+		"gap": seen.Took.Seconds(), "time": 0, "tokens": 0, "cost": 0, "running": float64(len(seen.Left))}
+	for _, i := range seen.Issues {
+		f["issues "+i.Repository]++
+	}
+	for _, e := range seen.Runs {
+		if e.Attempt > 0 {
+			f["attempts"]++
+		}
+	}
+	prices := price.New(nil) // a model that is not on the list costs nothing
+	for i, r := range seen.Requests {
+		used := r.Usage
+		call := price.Call{Input: int64(used.Input), Output: int64(used.Output), CacheRead: int64(used.CacheRead), CacheWrite: int64(used.CacheCreate)}
+		usd, _ := prices.Cost(r.Model, r.At, call)
+		f["cost"] += usd
+		f["tokens"] += float64(used.Input + used.Output + used.CacheRead + used.CacheCreate)
+		f["waits"] += r.Gap.Seconds()
+		f["time"] = max(f["time"], (r.At.Sub(seen.Begun) + r.Took).Seconds())
+		if i > 0 {
+			f["gap"] = min(f["gap"], r.Gap.Seconds())
+		}
+		// It was carried out, whatever the client was told.
+		if strings.HasPrefix(r.Step, "lost") || r.Status >= 200 && r.Status < 300 {
+			f[fmt.Sprintf("effects %s %s", r.Method, r.Path)]++
+		}
+	}
+	return f
 }
 
 // say is a value as a report shows it.
@@ -132,91 +161,15 @@ func quoted(text string) string {
 	return fmt.Sprintf("%q", trimmed(text))
 }
 
-// class is the last verdict of belay run; empty if it was not used.
-func (seen *Seen) class() string {
-	if len(seen.Runs) == 0 {
-		return ""
-	}
-	if last := seen.Runs[len(seen.Runs)-1]; last.ErrorType != "" {
-		return string(last.ErrorType)
-	}
-	return "ok"
-}
-
-func (seen *Seen) attempts() (n float64) {
-	for _, e := range seen.Runs {
-		if e.Attempt > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-func (seen *Seen) waits() (sum float64) {
-	for _, r := range seen.Requests {
-		sum += r.Gap.Seconds()
-	}
-	return sum
-}
-
-// gap is the shortest time between two requests; that of the whole run where there are no two.
-func (seen *Seen) gap() float64 {
-	shortest := seen.Took
-	for _, r := range seen.Requests[min(1, len(seen.Requests)):] {
-		shortest = min(shortest, r.Gap)
-	}
-	return shortest.Seconds()
-}
-
-// time is that from the start to the end of the last answer.
-func (seen *Seen) time() (last float64) {
-	for _, r := range seen.Requests {
-		last = max(last, (r.At.Sub(seen.Begun) + r.Took).Seconds())
-	}
-	return last
-}
-
-func (seen *Seen) tokens() (sum float64) {
-	for _, r := range seen.Requests {
-		sum += float64(r.Usage.Input + r.Usage.Output + r.Usage.CacheRead + r.Usage.CacheCreate)
-	}
-	return sum
-}
-
-// cost is what the requests cost by the list of prices; those to models that are not on it cost nothing.
-func (seen *Seen) cost() (sum float64) {
-	prices := price.New(nil)
-	for _, r := range seen.Requests {
-		u := r.Usage
-		usd, _ := prices.Cost(r.Model, r.At, price.Call{Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheCreate)})
-		sum += usd
-	}
-	return sum
-}
-
-// effects is how often a request was carried out, whatever the client was told.
-func (seen *Seen) effects(name string) (n float64) {
-	for _, r := range seen.Requests {
-		if r.Method+" "+r.Path == name && (strings.HasPrefix(r.Step, "lost") || r.Status >= 200 && r.Status < 300) {
-			n++
-		}
-	}
-	return n
-}
-
 // Advice says what a robust client would have done, where the requests show that it did not; empty if they do not.
 func (seen *Seen) Advice() string {
-	for i, r := range seen.Requests {
-		if r.Method != "GET" && slices.ContainsFunc(seen.Requests[:i], func(before rehearse.Request) bool {
-			return strings.HasPrefix(before.Step, "lost") && r.Method == before.Method && r.Path == before.Path && r.Model == before.Model
-		}) {
-			return "after an answer that was lost, a robust client first checks whether the effect is there; belay run --verify-effect does that for gh"
-		}
-		if i == 0 {
-			continue
-		}
-		before := seen.Requests[i-1]
+	for i, r := range seen.Requests[min(1, len(seen.Requests)):] {
+		before := seen.Requests[i]
 		switch {
+		case r.Method != "GET" && slices.ContainsFunc(seen.Requests[:i+1], func(b rehearse.Request) bool {
+			return strings.HasPrefix(b.Step, "lost") && r.Method == b.Method && r.Path == b.Path && r.Model == b.Model
+		}):
+			return "after an answer that was lost, a robust client first checks whether the effect is there; belay run --verify-effect does that for gh"
 		case before.Status == 401 || before.Status == 403 && r.API != "github":
 			return "a robust client does not repeat a request that was refused for its key"
 		case before.RetryAfter > 0 && r.Gap < before.RetryAfter:

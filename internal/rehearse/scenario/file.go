@@ -47,7 +47,7 @@ type Scenario struct {
 	// Vary has variations by kind and name: each has what is other than here. Of several kinds each is tried with each.
 	Vary map[string]map[string]Scenario `toml:"vary"`
 
-	path   string     // of its file
+	File   string     `toml:"-"` // in which it stands
 	varied [][]string // the keys of the variations that it is, in the order in which they are put over each other
 }
 
@@ -58,44 +58,43 @@ type Issue struct {
 	Labels []string `toml:"labels"`
 }
 
-// mistake is what is wrong in a file, and where; line is 0 if it is not about one.
-func mistake(path string, line int, err error) error {
-	if line > 0 {
-		path = fmt.Sprintf("%s:%d", path, line)
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-// Find returns the files of scenarios that a path names: a file itself, and those of a directory that end in .toml, below it too.
-func Find(path string) (files []string, err error) {
-	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		isOne := strings.HasSuffix(name, ".toml") && !strings.HasPrefix(d.Name(), "_")
-		if err == nil && !d.IsDir() && (isOne || name == path) {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s has no scenario: their names end in .toml, and do not begin with _", path)
-	}
-	return files, err
-}
-
 // maxFile is more than any scenario has. What is nested as deeply as such a file can be does not take the stack.
 const maxFile = 256 << 10
 
 // maxVariations is how many scenarios a file may have: kinds that are tried with each other soon make more than there is time for.
 const maxVariations = 1000
 
-// Read returns the scenarios of a file: one, or one for each of its variations. What expects nothing is a mistake, unless what is seen is to be written into it.
-func Read(path string, toUpdate bool) ([]*Scenario, error) {
+// Read returns the scenarios of files, and of those in directories that end in .toml, below them too: of each file one, or one for each of its variations. What
+// expects nothing is a mistake, unless what is seen is to be written into it.
+func Read(toUpdate bool, paths ...string) (all []*Scenario, mistakes error) {
+	for _, path := range paths {
+		found := false
+		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			isOne := strings.HasSuffix(name, ".toml") && !strings.HasPrefix(filepath.Base(name), "_")
+			if err != nil || d.IsDir() || !isOne && name != path {
+				return err
+			}
+			found = true
+			list, err := readFile(name, toUpdate)
+			all, mistakes = append(all, list...), errors.Join(mistakes, err)
+			return nil
+		})
+		if err == nil && !found {
+			err = fmt.Errorf("%s has no scenario: their names end in .toml, and do not begin with _", path)
+		}
+		mistakes = errors.Join(mistakes, err)
+	}
+	return all, mistakes
+}
+
+func readFile(path string, toUpdate bool) ([]*Scenario, error) {
 	data, err := safefile.ReadRegular(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	all, err := parse(path, data)
 	if err == nil && !toUpdate && slices.ContainsFunc(all, (*Scenario).expectsNothing) {
-		err = mistake(path, 0, errors.New("nothing is expected. Say what, in [expect]: exit = 0"))
+		err = fmt.Errorf("%s: nothing is expected. Say what, in [expect]: exit = 0", path)
 	}
 	return all, err
 }
@@ -111,13 +110,13 @@ func parse(path string, data []byte) ([]*Scenario, error) {
 	for _, kind := range slices.Sorted(maps.Keys(s.Vary)) {
 		var next []*Scenario
 		if n := len(all) * len(s.Vary[kind]); n == 0 || n > maxVariations {
-			return nil, mistake(path, 0, fmt.Errorf("vary.%s: there are %d variations. There can be 1 to %d", kind, n, maxVariations))
+			return nil, fmt.Errorf("%s: vary.%s: there are %d variations. There can be 1 to %d", path, kind, n, maxVariations)
 		}
 		for _, base := range all {
 			for _, name := range slices.Sorted(maps.Keys(s.Vary[kind])) {
 				over := s.Vary[kind][name]
 				if over.Extends != "" || over.Vary != nil {
-					return nil, mistake(path, 0, fmt.Errorf("vary.%s.%s: a variation has no extends and no vary of its own", kind, name))
+					return nil, fmt.Errorf("%s: vary.%s.%s: a variation has no extends and no vary of its own", path, kind, name)
 				}
 				varied := base.With(over)
 				varied.Name = fmt.Sprintf("%s, %s %s", base.Name, kind, name)
@@ -129,11 +128,11 @@ func parse(path string, data []byte) ([]*Scenario, error) {
 	}
 	for _, s := range all {
 		if key, err := s.Check(); err != nil {
-			line, found := 0, placesOf(data)
+			found := placesOf(data)
 			if full := s.find(found, key...); full != "" {
-				line = 1 + bytes.Count(data[:found[full].from], []byte("\n"))
+				path = fmt.Sprintf("%s:%d", path, 1+bytes.Count(data[:found[full].from], []byte("\n")))
 			}
-			return nil, mistake(path, line, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return all, nil
@@ -143,26 +142,25 @@ func parse(path string, data []byte) ([]*Scenario, error) {
 func extend(path string, data []byte, depth int) (*Scenario, error) {
 	s, err := decode(data)
 	if err != nil {
-		return nil, mistake(path, lineOf(err, data), inWords(err))
+		return nil, fmt.Errorf("%s:%d: %s", path, lineOf(err, data), inWords(err))
 	}
-	s.path = path
+	s.File = path
 	if s.Extends == "" {
 		return s, nil
 	}
 	if depth > 8 {
-		return nil, mistake(path, 0, errors.New("extends: files extend each other, or there are more than eight of them"))
+		return nil, fmt.Errorf("%s: extends: files extend each other, or there are more than eight of them", path)
 	}
 	other := filepath.Join(filepath.Dir(path), s.Extends)
 	if data, err = safefile.ReadRegular(other, maxFile); err != nil {
-		return nil, mistake(path, 0, fmt.Errorf("extends: %w", err))
+		return nil, fmt.Errorf("%s: extends: %w", path, err)
 	}
 	base, err := extend(other, data, depth+1)
 	if err != nil {
 		return nil, err
 	}
-	both := base.With(*s)
-	both.Name, both.path = s.Name, path
-	return both, nil
+	base.Name = ""
+	return base.With(*s), nil
 }
 
 func decode(data []byte) (*Scenario, error) {
@@ -180,18 +178,17 @@ func lineOf(err error, data []byte) int {
 }
 
 // inWords says what is wrong, without what the library says of the line.
-func inWords(err error) error {
+func inWords(err error) string {
 	if missing, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(missing.Errors) > 0 {
-		return fmt.Errorf("unknown key %s", strings.Join(missing.Errors[0].Key(), "."))
+		return "unknown key " + strings.Join(missing.Errors[0].Key(), ".")
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+	return strings.TrimPrefix(err.Error(), "toml: ")
 }
 
 // With is the scenario with what another one says in place of what this one does.
-func (s *Scenario) With(over Scenario) *Scenario {
-	both := *s
-	merge(reflect.ValueOf(&both).Elem(), reflect.ValueOf(&over).Elem())
-	return &both
+func (s Scenario) With(over Scenario) *Scenario {
+	merge(reflect.ValueOf(&s).Elem(), reflect.ValueOf(&over).Elem())
+	return &s
 }
 
 // merge sets in a struct what another has set: values that are not zero; maps and structs by their entries.
@@ -233,7 +230,7 @@ func (s *Scenario) Check() (key []string, err error) {
 		}
 	}
 	for _, name := range s.Copy {
-		_, err := os.Stat(filepath.Join(filepath.Dir(s.path), name))
+		_, err := os.Stat(filepath.Join(filepath.Dir(s.File), name))
 		if !filepath.IsLocal(name) {
 			err = fmt.Errorf("%q is not below the directory of the scenario", name)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -42,22 +43,19 @@ type Report []Outcome
 
 // outcome is what came of a scenario that took so long.
 func outcome(s *Scenario, seen *Seen, err error, took time.Duration) Outcome {
-	o := Outcome{SchemaVersion: 1, Name: s.Name, File: s.path, Failures: []Failure{}, DurationMS: took.Milliseconds(), Requests: []rehearsal.Request{},
+	o := Outcome{SchemaVersion: 1, Name: s.Name, File: s.File, Failures: []Failure{}, DurationMS: took.Milliseconds(), Requests: []rehearsal.Request{},
 		Figures: map[string]float64{}, Scenario: s, Seen: seen}
 	if err != nil {
-		text := err.Error()
-		o.Error = &text
+		o.Error = new(err.Error())
 		return o
 	}
 	o.Failures = append(o.Failures, s.Expect.Check(seen)...)
 	if o.Passed = len(o.Failures) == 0; !o.Passed {
 		o.Advice = seen.Advice()
 	}
-	o.ExitCode, o.Class = &seen.Exit, seen.class()
+	o.ExitCode, o.Class, o.Figures = &seen.Exit, seen.class(), seen.figures()
 	o.Requests = rehearsal.Requests(seen.Requests)
-	for name, of := range figures {
-		o.Figures[name] = of(seen)
-	}
+	maps.DeleteFunc(o.Figures, func(key string, _ float64) bool { return strings.Contains(key, " ") })
 	return o
 }
 
@@ -167,9 +165,6 @@ func (r Report) Sum(took time.Duration) string {
 	return fmt.Sprintf("%s, %d failed, in %.1fs", message.Count(len(r), "scenario"), r.Failed(), took.Seconds())
 }
 
-// WriteJSON writes an object for each scenario, one a line.
-func (r Report) WriteJSON(w io.Writer) error { return term.JSONLines(w, r) }
-
 // WriteJUnit writes the report in the form that CI systems read.
 func (r Report) WriteJUnit(w io.Writer, took time.Duration) error {
 	escape := func(text string) string {
@@ -178,11 +173,11 @@ func (r Report) WriteJUnit(w io.Writer, took time.Duration) error {
 		return b.String()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s<testsuite name=\"belay rehearse test\" tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n", xml.Header, len(r), r.Failed(), took.Seconds())
+	fmt.Fprintf(&b, `%s<testsuite name="belay rehearse test" tests="%d" failures="%d" time="%.3f">`+"\n", xml.Header, len(r), r.Failed(), took.Seconds())
 	for _, o := range r {
-		fmt.Fprintf(&b, "  <testcase name=\"%s\" classname=\"%s\" time=\"%.3f\">", escape(o.Name), escape(o.File), o.seconds())
+		fmt.Fprintf(&b, `  <testcase name="%s" classname="%s" time="%.3f">`, escape(o.Name), escape(o.File), o.seconds())
 		if !o.Passed {
-			fmt.Fprintf(&b, "<failure message=\"%s\">%s</failure>", escape(o.Why()), escape(o.text()))
+			fmt.Fprintf(&b, `<failure message="%s">%s</failure>`, escape(o.Why()), escape(o.text()))
 		}
 		b.WriteString("</testcase>\n")
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/rehearse/rehearsal"
 	"github.com/belay-run/belay/internal/safefile"
@@ -19,9 +20,6 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
-
-// usualTimeout is how long a program may take.
-const usualTimeout = 2 * time.Minute
 
 const (
 	maxOutput = 1 << 20 // of each stream is kept for the expectations: its end
@@ -41,7 +39,7 @@ type Seen struct {
 	Runs     []journal.Entry    // attempts of belay run, in the order of the log
 	Left     []string           // processes that still ran; they have been ended
 	Files    map[string]string  // of those that something is expected of
-	Issues   map[string]int     // how many there are on GitHub, by repository
+	Issues   []rehearse.Issue   // on GitHub, pull requests too
 }
 
 // Run tries a scenario, in which belay is this executable, with stand-ins, a home and a directory of its own, all of which are gone at its end. The error says why it could not be tried.
@@ -69,15 +67,15 @@ func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error
 	if err := s.prepare(work, env); err != nil {
 		return nil, err
 	}
-	stdin, err := os.Create(filepath.Join(dir.Path, "stdin"))
+	input := filepath.Join(dir.Path, "stdin")
+	if err := os.WriteFile(input, []byte(s.Stdin), 0o600); err != nil {
+		return nil, err
+	}
+	stdin, err := os.Open(input)
 	if err != nil {
 		return nil, err
 	}
 	defer stdin.Close()
-	_, err = stdin.WriteString(s.Stdin)
-	if _, wrong := stdin.Seek(0, io.SeekStart); err != nil || wrong != nil {
-		return nil, cmp.Or(err, wrong)
-	}
 
 	command := s.Command
 	if s.Shell != "" {
@@ -92,8 +90,8 @@ func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error
 	// Not in files: what prints without end does not fill the disk.
 	stdout, stderr := verdict.NewCapture(0, maxOutput), verdict.NewCapture(0, maxOutput)
 	spec := supervise.Spec{Path: path, Args: command, Dir: work, Env: env, RunID: filepath.Base(dir.Path), Stdin: stdin, Stdout: stdout, Stderr: stderr, InMemory: true,
-		Placement: supervise.OwnSession, Timeout: cmp.Or(time.Duration(s.Timeout), usualTimeout)}
-	seen = &Seen{Begun: time.Now(), Files: map[string]string{}, Issues: map[string]int{}}
+		Placement: supervise.OwnSession, Timeout: cmp.Or(time.Duration(s.Timeout), 2*time.Minute)}
+	seen = &Seen{Begun: time.Now(), Files: map[string]string{}}
 	var process *supervise.Process
 	exit, err := new(supervise.Supervisor).Run(spec, func(p *supervise.Process) {
 		process = p
@@ -111,12 +109,14 @@ func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error
 		seen.Left = append(seen.Left, "one in a session of its own")
 	}
 	api.Close()
-	seen.Stdout, seen.Stderr = text(stdout), text(stderr)
-	seen.Requests, seen.Unused = api.Main(), api.Unused()
-	for _, i := range api.GitHub().Issues() {
-		seen.Issues[i.Repository]++
+	seen.Stdout, seen.Stderr = strings.ToValidUTF8(stdout.Excerpt().Text(), "\uFFFD"), strings.ToValidUTF8(stderr.Excerpt().Text(), "\uFFFD")
+	seen.Requests, seen.Unused, seen.Issues = api.Main(), api.Unused(), api.GitHub().Issues()
+	seen.Runs = RunsOf(&state.State{Dir: filepath.Join(dir.Path, "state")}, "")
+	for name := range s.Expect.Files {
+		if data, err := safefile.ReadRegular(filepath.Join(work, name), maxOutput); err == nil {
+			seen.Files[name] = string(data)
+		}
 	}
-	seen.look(dir.Path, work, s.Expect)
 	return seen, nil
 }
 
@@ -131,7 +131,7 @@ func (s *Scenario) prepare(work string, env []string) error {
 	}
 	defer root.Close()
 	for _, name := range s.Copy {
-		if err := copyInto(root, filepath.Join(filepath.Dir(s.path), name), name); err != nil {
+		if err := copyInto(root, filepath.Join(filepath.Dir(s.File), name), name); err != nil {
 			return fmt.Errorf("copy: %w", err)
 		}
 	}
@@ -152,9 +152,6 @@ func (s *Scenario) prepare(work string, env []string) error {
 
 // copyInto copies a file, or a directory with all that is in it, into the directory of the test. Links in a directory stay links.
 func copyInto(root *os.Root, from, name string) error {
-	if real, err := filepath.EvalSymlinks(from); err == nil {
-		from = real
-	}
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -184,12 +181,6 @@ func commit(work string, env []string) error {
 	return err
 }
 
-// text is the end of what was printed.
-func text(c *verdict.Capture) string {
-	e := c.Excerpt()
-	return strings.ToValidUTF8(string(e.Head)+string(e.Tail), "\uFFFD")
-}
-
 // environ is what the program gets: nothing of the user's settings, so that it does the same everywhere. What a hook of git is told would lead it to the
 // user's repository.
 func (s *Scenario) environ(belay string, over []string) []string {
@@ -203,19 +194,12 @@ func (s *Scenario) environ(belay string, over []string) []string {
 	return rehearse.Over(env, over)
 }
 
-// look reads what belay run has logged, and files of which something is expected.
-func (seen *Seen) look(dir, work string, expect Expect) {
-	if log, err := os.Open((&state.State{Dir: filepath.Join(dir, "state")}).LogPath()); err == nil {
-		defer log.Close()
-		for e := range journal.Read(log, nil) {
-			if e.Kind == "" {
-				seen.Runs = append(seen.Runs, e)
-			}
+// RunsOf are the attempts in the log of the run that a part of its id means, or of all runs if that is empty.
+func RunsOf(s *state.State, id string) (run []journal.Entry) {
+	s.Recent(math.MaxInt64, func(e journal.Entry) {
+		if e.Kind == "" && (id == "" || printable.IsPart(id, e.Invocation)) {
+			run = append(run, e)
 		}
-	}
-	for name := range expect.Files {
-		if data, err := safefile.ReadRegular(filepath.Join(work, name), maxOutput); err == nil {
-			seen.Files[name] = string(data)
-		}
-	}
+	})
+	return run
 }

@@ -40,7 +40,7 @@ func write(t *testing.T, files ...string) string {
 // run tries all scenarios of a file.
 func run(t *testing.T, path string) scenario.Report {
 	t.Helper()
-	list, err := scenario.Read(path, false)
+	list, err := scenario.Read(false, path)
 	must.OK(t, err)
 	return scenario.Run(t.Context(), "/nonexistent/belay", list, 4, func(scenario.Outcome) {})
 }
@@ -164,7 +164,7 @@ bad = { script = "500", expect = { exit = 1 } }
 [vary.program]
 a = { shell = "exit 0" }
 b = { shell = "exit 1", name = "unused" }`, "_base.toml", "name = \"base\"\nshell = \"true\"\n[expect]\nexit = 0\nrequests = 0\n[env]\nA = \"1\"")
-	list, err := scenario.Read(path, false)
+	list, err := scenario.Read(false, path)
 	must.OK(t, err)
 	var names []string
 	for _, s := range list {
@@ -195,7 +195,7 @@ func TestRead_Mistakes(t *testing.T) {
 		"shell = \"x\"\n[expect]\nfiles = { \"../a\" = \"\" }":                         "x.toml: files: ",
 		"shell = [": "x.toml:1: ",
 	} {
-		_, err := scenario.Read(write(t, "x.toml", text), false)
+		_, err := scenario.Read(false, write(t, "x.toml", text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
@@ -215,7 +215,7 @@ func TestRun_SideBySide(t *testing.T) {
 	for i := range n {
 		text += fmt.Sprintf("%d = { env = { SAY = \"number %[1]d of %d\" } }\n", i, n)
 	}
-	list, err := scenario.Read(write(t, "x.toml", text, "post", post), false)
+	list, err := scenario.Read(false, write(t, "x.toml", text, "post", post))
 	must.OK(t, err)
 	report := scenario.Run(t.Context(), "", list, 8, func(scenario.Outcome) {})
 	if report.Failed() > 0 {
@@ -250,7 +250,7 @@ func TestRun_SideBySide(t *testing.T) {
 
 func TestRun_Cancelled(t *testing.T) {
 	path := write(t, "x.toml", "shell = \"sleep 300\"\n[expect]\nexit = 0")
-	list, err := scenario.Read(path, false)
+	list, err := scenario.Read(false, path)
 	must.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
@@ -273,14 +273,16 @@ func TestExamples(t *testing.T) {
 		name, value, _ := strings.Cut(kv, "=")
 		t.Setenv(name, value)
 	}
-	files, err := scenario.Find(dir)
+	all, err := scenario.Read(false, dir)
 	must.OK(t, err)
-	for _, path := range files {
+	files := map[string][]*scenario.Scenario{}
+	for _, s := range all {
+		files[s.File] = append(files[s.File], s)
+	}
+	for path, list := range files {
 		name, _ := filepath.Rel(dir, path)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := scenario.Read(path, false)
-			must.OK(t, err)
 			if !clitest.Full() {
 				list = list[:1]
 			}

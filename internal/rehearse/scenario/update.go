@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,9 +60,12 @@ func (r Report) update(path string) (u Update, err error) {
 		}
 		if o.Scenario.expectsNothing() {
 			first = "\n[expect]\n"
-			for _, f := range everything(o.Seen).Check(o.Seen) {
-				first += f.What + " = " + f.seen + "\n"
-			}
+			seen := o.Seen.values()
+			Expect{}.each(func(path []string, none condition) {
+				if key := path[0]; slices.Contains([]string{"exit", "requests", "stdout", "running"}, key) || key == "class" && seen[key] != "" {
+					first += key + " = " + none.seen(seen[key], false) + "\n"
+				}
+			})
 		}
 	}
 	u.after = slices.Clone(u.before)
@@ -74,17 +76,6 @@ func (r Report) update(path string) (u Update, err error) {
 		u.after = append(bytes.TrimRight(u.after, "\r\n"), "\n"+first...)
 	}
 	return u, r.passes(path, u.after)
-}
-
-// everything is expected first of a scenario that expects nothing. It is not met by anything.
-func everything(seen *Seen) Expect {
-	impossible := math.Inf(1)
-	number, text := Number{least: &impossible}, Text{met: func(string) bool { return false }}
-	all := Expect{Exit: number, Requests: number, Running: number, Stdout: text}
-	if len(seen.Runs) > 0 {
-		all.Class = text
-	}
-	return all
 }
 
 // passes says what would still be wrong if the file had that text.
@@ -106,7 +97,8 @@ func (r Report) passes(path string, text []byte) error {
 
 // Diff shows what is changed.
 func (u Update) Diff() string {
-	_, text, _ := bytes.Cut(diff.Diff(u.path, u.before, u.path, u.after), []byte("\n")) // without the command that would have made it
+	// Without the command that would have made it.
+	_, text, _ := bytes.Cut(diff.Diff(u.path, u.before, u.path, u.after), []byte("\n"))
 	return string(text)
 }
 
@@ -120,13 +112,5 @@ func (u Update) Write() error {
 	if err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(path, ".belay-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(u.after)
-	if err = cmp.Or(err, f.Chmod(info.Mode().Perm())); err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	return f.Commit()
+	return atomicfile.WriteMode(path, ".belay-*", u.after, info.Mode().Perm())
 }

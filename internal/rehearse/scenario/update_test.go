@@ -13,7 +13,7 @@ import (
 // update tries the scenarios of a file and writes what was seen into it.
 func update(t *testing.T, path string) (text string, err error) {
 	t.Helper()
-	list, err := scenario.Read(path, true)
+	list, err := scenario.Read(true, path)
 	must.OK(t, err)
 	updates, err := scenario.Run(t.Context(), "", list, 4, func(scenario.Outcome) {}).Updates()
 	for _, u := range updates {
@@ -99,7 +99,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "x.toml")
 		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
-		list, err := scenario.Read(path, true)
+		list, err := scenario.Read(true, path)
 		if err == nil && len(list) == 0 {
 			t.Error("neither a scenario nor a mistake")
 		}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -34,9 +35,7 @@ func FromRun(run []journal.Entry, d *agent.Descriptor) string {
 		case !known:
 			step = "500"
 		}
-		if strings.Contains(step, "%d") {
-			step = fmt.Sprintf(step, max(1, int(e.WaitTime)))
-		}
+		step = strings.ReplaceAll(step, "%d", strconv.Itoa(max(1, int(e.WaitTime))))
 		cause := step
 		if step == "200" {
 			cause = "500"
@@ -47,16 +46,12 @@ func FromRun(run []journal.Entry, d *agent.Descriptor) string {
 		script = append(script, step)
 	}
 	last := run[len(run)-1]
-	exit, class := last.ExitCode, string(last.ErrorType)
-	if last.BelayCode != nil {
-		exit = *last.BelayCode
-	}
-	if class == "" {
-		class = "ok"
-	}
 	return fmt.Sprintf("# What run %s met on %s.\nname = %s\nscript = %s\ncommand = %s\n\n[expect]\nexit = %d\nclass = %s\n", last.Invocation, last.Timestamp.Format("2 January 2006"),
-		quote("The bad day of "+last.Invocation), quote(strings.Join(script, ", ")), commandOf(d), exit, quote(class))
+		quote("The bad day of "+last.Invocation), quote(strings.Join(script, ", ")), commandOf(d), *cmp.Or(last.BelayCode, &last.ExitCode), quote(classOf(last)))
 }
+
+// classOf is the verdict on an attempt.
+func classOf(e journal.Entry) string { return cmp.Or(string(e.ErrorType), "ok") }
 
 // commandOf is a command that asks an agent for something simple, through belay, as TOML has it.
 func commandOf(d *agent.Descriptor) string {
