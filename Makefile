@@ -69,8 +69,8 @@ renew: reference examples picture faults ## all that documents have from the cod
 # What tests are made of is compiled without what only a debugger reads, which takes a quarter of the compiler's time. Stacks and reports of races need none of it.
 quick check lint unit fuzz cross: export GOFLAGS += -gcflags=all=-dwarf=false
 
+# go vet is in make check: on a fresh machine it reads all dependencies first, which takes a quarter as long as all of this.
 quick: ## the tests that need only Go: no agent CLI, no PostgreSQL, no browser, no C compiler
-	go vet ./...
 	go run ./scripts/unit -quick
 
 # The tests come last, so that what failed and what it cost ends the output.
