@@ -123,7 +123,7 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "account", Class: verdict.Auth, Match: `account associated with this API key has been deactivated|OAuth authentication is currently not allowed|this organization has been disabled|^.{0,80}incorrect API key provided`},
 
 	// vLLM: github.com/vllm-project/vllm/issues/20409, 12165, 33425. llama.cpp: ggml-org/llama.cpp/pull/15780. LM Studio: lmstudio-ai/lmstudio-bug-tracker/issues/546, cline/cline/issues/3664.
-	{Name: "context", Class: verdict.TooLarge, Match: `maximum (context|prompt) length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the available context size|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b`},
+	{Name: "context", Class: verdict.TooLarge, Match: `maximum (context|prompt) length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the (available context size|context window)\b|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b`},
 
 	// A body that is no JSON has half of a letter in it: it is the history that says so, each time (claude-code/issues/1709).
 	{Name: TornBody, Class: verdict.InvalidRequest, Match: `request body is not valid JSON|no low surrogate in string|invalid (high|low) surrogate|surrogates not allowed`},

@@ -99,6 +99,7 @@ func TestOfService(t *testing.T) {
 		{"copilot-plan", 429, "Sorry, you've exceeded your 5 hour session limits. Please retry after 2733 seconds. (user_global_rate_limited:pro)"},
 		{"copilot-plan", 402, "You've used all your Copilot Free chat requests for the month"},
 		{"copilot-model", 400, `{"error":{"message":"The requested model is not supported.","code":"model_not_supported"}}`},
+		{"context", 400, "Your input exceeds the context window of this model. Please adjust your input and try again."},
 		{"zen-plan", 429, "Subscription quota exceeded. You can continue using free models."},
 		{"xai-credits", 429, "Your team 16f2151a has either used all available credits or reached its monthly spending limit."},
 		{"xai-limit", 429, "You’ve reached your free Grok Build usage limit for now. Get SuperGrok for much higher limits, or try again later"},

@@ -138,7 +138,7 @@ func Init(_ context.Context, r *request.Request) (int, error) {
 
 // installed are the agents on the PATH.
 func installed() (list []*agent.Descriptor) {
-	for _, d := range profile.All() {
+	for _, d := range profile.Known() {
 		if _, err := supervise.Look(d.Name, ""); err == nil && d.IsAgent() && d.Rehearsal.Ask != nil {
 			list = append(list, d)
 		}

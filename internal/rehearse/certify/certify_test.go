@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
+	_ "github.com/belay-run/belay/internal/config" // ships profiles that are data
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse/certify"
 	"github.com/belay-run/belay/internal/rehearse/scenario"
@@ -16,9 +17,16 @@ import (
 
 // Of each agent there are 25 promises, all of which can be tried.
 func TestScenarios(t *testing.T) {
-	for _, d := range profile.All() {
+	agents := slices.Clone(profile.All())
+	for _, name := range profile.Shipped() {
+		agents = append(agents, profile.Find(name))
+	}
+	for _, d := range agents {
 		if !d.IsAgent() {
 			continue
+		}
+		if len(d.Rehearsal.Ask) < 2 {
+			t.Errorf("%s is asked with %q", d.Name, d.Rehearsal.Ask)
 		}
 		list, err := certify.Scenarios(d, "/usr/bin/"+d.Name)
 		must.OK(t, err)
