@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -206,4 +207,20 @@ func TestEnter_KilledInSetup(t *testing.T) {
 		t.Error(again)
 	}
 	again.Release()
+}
+
+// A file that is staged and changed within a second, to as many bytes, is saved as it is: git finds that out by the time of its index.
+func TestSave_WithinASecond(t *testing.T) {
+	top, _, tree := place(t)
+	for time.Now().Nanosecond() > 1e7 { // else it is more often in two
+		time.Sleep(time.Millisecond)
+	}
+	put(t, tree.Path, "a.txt", "first")
+	run(t, tree.Path, "add", "a.txt")
+	put(t, tree.Path, "a.txt", "other")
+	time.Sleep(1100 * time.Millisecond)
+	must.OK(t, tree.Save("attempt-1", Working))
+	if text := output(t, top, "show", "refs/belay/run/attempt-1:a.txt"); text != "other" {
+		t.Errorf("it has %q", text)
+	}
 }

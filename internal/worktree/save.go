@@ -34,9 +34,17 @@ func (t *Tree) take(text string) (s snapshot, err error) {
 	s.index = filepath.Join(t.Admin, "belay-index")
 	os.Remove(s.index + ".lock") // of one that was killed
 	os.Remove(s.index)
-	data, err := safefile.ReadOwn(filepath.Join(t.Admin, "index"), 1<<31)
+	index := filepath.Join(t.Admin, "index")
+	info, err := os.Lstat(index)
+	var data []byte
+	if err == nil {
+		data, err = safefile.ReadOwn(index, 1<<31)
+	}
 	if err == nil {
 		err = atomicfile.Write(s.index, ".belay-*", data)
+	}
+	if err == nil { // by its time git knows which files may have changed in the second in which they were staged
+		err = os.Chtimes(s.index, info.ModTime(), info.ModTime())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
@@ -150,19 +158,18 @@ func (t *Tree) Save(label string, state State) error {
 }
 
 // Ready says that the tree is as a run is to find it. changed says that it is not as git has made it.
-func (t *Tree) Ready(changed bool) error {
-	t.Made, t.Ignored = "", ""
+func (t *Tree) Ready(changed bool) (err error) {
+	var made snapshot
+	t.Ignored = ""
 	if changed {
-		s, err := t.take("setup")
-		if err == nil {
-			t.Made = s.tree
+		if made, err = t.take("setup"); err == nil {
 			t.Ignored, err = t.ignored()
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return t.save(Working)
+	if t.Made = made.tree; err == nil {
+		err = t.save(Working)
+	}
+	return err
 }
 
 // ignored stands for all that git ignores in the tree: its names, sizes and times.
