@@ -188,13 +188,9 @@ func setCheck(s *Settings, v string) error {
 
 // setWorktree takes what a tree is made from; true means the commit that is checked out, and false no tree.
 func setWorktree(s *Settings, v string) error {
-	on, err := strconv.ParseBool(v)
-	switch {
-	case err == nil && on:
-		v = "HEAD"
-	case err == nil:
-		v = ""
-	case strings.TrimSpace(v) == "" || strings.ContainsFunc(v, unicode.IsControl):
+	if on, err := strconv.ParseBool(v); err == nil {
+		v = map[bool]string{true: "HEAD"}[on]
+	} else if strings.TrimSpace(v) == "" || strings.ContainsFunc(v, unicode.IsControl) {
 		return message.Error(fmt.Sprintf("%.40q does not name a commit", v))
 	}
 	s.Worktree = v

@@ -37,9 +37,6 @@ type ground struct {
 	result   *belaytype.Worktree // what has become of the work; nil as long as it is not over
 }
 
-// setupMark ends the id that marks what a setup has started.
-const setupMark = "-setup"
-
 // newGround finds, before anything is started, what a tree would be made from. The error is a [*belaytype.UsageError].
 func newGround(s *call.Settings, dir string) (g *ground, err error) {
 	if !s.Worktree.On {
@@ -171,7 +168,7 @@ func (g *ground) setUp(cand *candidate) error {
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
 	var f finding
 	l := launch{args: supervise.Shell(line), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
-	f.shell(cand, l, supervise.Spec{RunID: c.ID + setupMark, Placement: supervise.OwnSession})
+	f.shell(cand, l, supervise.Spec{RunID: c.ID + "-setup", Placement: supervise.OwnSession})
 	switch cause := context.Cause(cand.pace.Ctx); {
 	case f.unmade:
 		return fmt.Errorf("the setup of its tree %s", f.how)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // List are all trees, the oldest first. What killed runs have left in them is saved before.
@@ -67,11 +68,7 @@ func (t *Tree) remove() error {
 
 // Prune removes a tree if all that is in it is on its branch, and the branch too if another ref has it. kept says why it does not. dry removes nothing.
 func (t *Tree) Prune(dry bool) (kept string, err error) {
-	switch t.State {
-	case Done, Failed, Conflict, Landed:
-	case Kept:
-		return "not all that is in it could be saved", nil
-	default:
+	if !slices.Contains([]State{Done, Failed, Conflict, Landed, Kept}, t.State) {
 		return "its run has not ended", nil
 	}
 	if t.Path != "" {

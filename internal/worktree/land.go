@@ -98,11 +98,9 @@ func (t *Tree) Work() *belaytype.Worktree {
 	w.Commits, _ = strconv.Atoi(n)
 	lines, _ := t.repo().names("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--merge-base", t.Base, t.ref())
 	for _, line := range lines {
-		if fields := strings.SplitN(line, "\t", 3); len(fields) == 3 {
-			added, _ := strconv.Atoi(fields[0]) // - for what is no text
-			deleted, _ := strconv.Atoi(fields[1])
-			w.Files, w.Added, w.Deleted = w.Files+1, w.Added+added, w.Deleted+deleted
-		}
+		var added, deleted int
+		fmt.Sscan(line, &added, &deleted) // - for what is no text
+		w.Files, w.Added, w.Deleted = w.Files+1, w.Added+added, w.Deleted+deleted
 	}
 	return w
 }

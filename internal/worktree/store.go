@@ -240,11 +240,11 @@ func (t *Tree) Enter() (again bool, err error) {
 		was.lock, was.Run, was.Name, was.below = t.lock, t.Run, t.Name, t.below
 		*t = *was
 	}
-	again = t.State != Making
+	state := t.State
 	if err = t.Reopen(); err == nil {
-		err = t.save(t.State)
+		err = t.save(state)
 	}
-	return again, err
+	return state != Making, err
 }
 
 // reserve makes the branch, under a name that is free.
@@ -292,22 +292,19 @@ func (t *Tree) remake() (err error) {
 	return err
 }
 
-// Reopen makes the tree of its branch again, where it is gone or was only half made.
+// Reopen makes the tree of its branch again, where it is gone or was only half made. It is being made then, until it has another state.
 func (t *Tree) Reopen() (err error) {
-	state, lost := t.State, t.sound()
+	lost := t.sound()
 	switch {
-	case lost == nil && state != Making:
+	case lost == nil && t.State != Making:
 		return nil
 	case lost == nil && exists(filepath.Join(t.Admin, "index")): // it was whole: the user may have worked in it
 		err = t.Save("before", Making)
-	case state != Making: // git has forgotten it, or something has taken its place
+	case t.State != Making: // git has forgotten it, or something has taken its place
 		err = t.leave()
 	}
 	if err == nil {
 		err = t.remake()
-	}
-	if err == nil && state != Making {
-		err = t.save(state)
 	}
 	return err
 }
