@@ -107,14 +107,19 @@ func (c *Certificate) Keep(stateDir string) error {
 }
 
 // Read reads the promises of agents from a file, as belay certify --json prints them: one object a line, or one in all.
-func Read(r io.Reader) (map[string][]Promise, error) {
+func Read(path string) (map[string][]Promise, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	promises := map[string][]Promise{}
-	for d := json.NewDecoder(r); ; {
+	for d := json.NewDecoder(f); ; {
 		var c Certificate
 		if err := d.Decode(&c); err == io.EOF {
 			return promises, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("not a report of belay certify: %w", err)
+			return nil, fmt.Errorf("%s: not a report of belay certify: %w", path, err)
 		}
 		promises[c.Agent] = c.Promises
 	}

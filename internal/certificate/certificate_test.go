@@ -15,10 +15,7 @@ func TestCertificate_Kept(t *testing.T) {
 	state, elsewhere := t.TempDir(), t.TempDir()
 	c := &certificate.Certificate{Agent: "claude", Version: "1.2.3", Promises: []certificate.Promise{{Name: "a", Kept: true}, {Name: "b"}}}
 	must.OK(t, c.Keep(state))
-	f, err := os.Open(filepath.Join(state, "certified", "claude.json"))
-	must.OK(t, err)
-	defer f.Close()
-	read, err := certificate.Read(f)
+	read, err := certificate.Read(filepath.Join(state, "certified", "claude.json"))
 	if err != nil || len(read) != 1 || !slices.Equal(read["claude"], c.Promises) || len(c.Lost()) != 1 {
 		t.Errorf("%v %v", read, err)
 	}

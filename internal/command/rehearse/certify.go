@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -32,13 +31,8 @@ func Certify(ctx context.Context, r *request.Request) (code int, err error) {
 	}
 	var before map[string][]certificate.Promise
 	if path := r.Text("against"); path != "" {
-		f, err := os.Open(path)
-		if err != nil {
+		if before, err = certificate.Read(path); err != nil {
 			return 0, &request.UsageError{Err: err}
-		}
-		defer f.Close()
-		if before, err = certificate.Read(f); err != nil {
-			return 0, &request.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
 		}
 	}
 	ctx, interrupted, stop := signals.Until(ctx)
