@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -168,6 +169,12 @@ func TestDetach_Killed(t *testing.T) {
 	r := newRun(t, 0)
 	id := r.detach("", "run", "--detach", "--", "sh", "-c", "echo begun; : > ready; exec sleep 300")
 	r.waitFor("ready")
+	eventually(t, "what it has said is kept", func() bool { // until then it is in a pipe, and lost with belay
+		return slices.ContainsFunc(r.spooled(), func(path string) bool {
+			data, _ := os.ReadFile(path)
+			return strings.Contains(string(data), "begun")
+		})
+	})
 	pid, _ := r.owner()
 	syscall.Kill(pid, syscall.SIGKILL)
 	stdout, stderr, code := r.attach(id)
