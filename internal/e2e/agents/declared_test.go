@@ -74,8 +74,19 @@ var grok = declared{
 	env: func(string) []string { return []string{`GROK_CONFIG={"models":{"max_retries":1}}`} },
 }
 
+// kimi has one as well.
+var kimi = declared{
+	CLI:     pinned("kimi", "2.1.0"),
+	shipped: true,
+	ask:     []string{"-p", "say hi"},
+	shell: func(command string) string {
+		return `tool(Bash: {"command":"` + command + `","description":"x"})`
+	},
+	env: func(string) []string { return nil },
+}
+
 // thorough are those of which each end is tried.
-var thorough = []declared{qwen}
+var thorough = []declared{qwen, copilot, pi, grok, kimi}
 
 // new begins a rehearsal in which the user's file declares the CLI.
 func (d declared) new(t *testing.T, script string) *stage.Stage {
@@ -118,10 +129,10 @@ func TestDeclared_Throttled(t *testing.T) {
 func TestDeclared_ResumesAfterACut(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot, pi, grok} {
+	for _, d := range thorough {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4}[d.Name] // so often each asks by itself, which counts if it says so
+			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4, "kimi": 4}[d.Name] // so often each asks by itself, which counts if it says so
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
@@ -138,7 +149,7 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 func TestDeclared_Failures(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
-	for _, d := range []declared{qwen, copilot, pi, grok} {
+	for _, d := range thorough {
 		for script, want := range map[string]struct {
 			code  int
 			class string
