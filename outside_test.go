@@ -84,6 +84,9 @@ var goBlock = regexp.MustCompile("(?s)\n```go\n(.*?)\n```\n")
 // The same module has a program whose hook, tool and repeated call fail. Its failures are on record as those of belay's own
 // commands are, the fifth of each raises one alert, and without a State nothing is.
 func TestOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all of Belay is compiled once more")
+	}
 	t.Parallel()
 	files := map[string]string{"outside/main.go": text(t, "testdata/outside/main.go")}
 	blocks := 0

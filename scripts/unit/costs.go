@@ -34,7 +34,11 @@ func addCost() {
 // printCosts prints what each package has cost, largest first, down to a second.
 func (r *runner) printCosts() {
 	root, _ := os.Getwd()
-	text, _ := os.ReadFile(r.costs)
+	text, err := os.ReadFile(r.costs)
+	if err != nil { // nothing was looked at
+		fmt.Fprintf(r.out, "%.1f CPU seconds in all\n", childrenCPU().Seconds())
+		return
+	}
 	sums := map[string]time.Duration{}
 	for line := range strings.Lines(string(text)) {
 		var cpu time.Duration

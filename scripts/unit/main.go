@@ -3,7 +3,7 @@
 // At the end it says what each package has cost.
 //
 //	go run ./scripts/unit [-- FLAGS]   all tests, built with these flags of go test; some packages have to be covered
-//	go run ./scripts/unit -quick       short tests, which need nothing but Go
+//	go run ./scripts/unit -quick       short tests, which need nothing but Go; what has passed and has not changed is not run again
 package main
 
 import (
@@ -66,7 +66,7 @@ func work(ctx context.Context, quick bool, flags []string) error {
 	// What several packages run is linked once (internal/built).
 	r := runner{out: os.Stdout, self: self, costs: filepath.Join(dir, "costs"), env: []string{"BELAY_TEST_BUILT=" + dir}}
 	if quick {
-		return r.run(ctx, [][]group{{{flags: []string{"-short", "-vet=off"}, packages: packages}}})
+		return r.run(ctx, [][]group{{{flags: []string{"-short", "-vet=off"}, packages: packages, keeps: true}}})
 	}
 	return r.run(ctx, groups(packages, flags, os.Getenv("BELAY_TEST_FULL") != ""))
 }
