@@ -65,7 +65,7 @@ func run(t *testing.T, h *hook.Hook) call {
 }
 
 func sh(script string) *hook.Hook {
-	return &hook.Hook{Args: []string{"/bin/sh", "-c", script}, Timeout: 20 * time.Second}
+	return &hook.Hook{Args: []string{"/bin/sh", "-c", script}, Timeout: 2 * time.Minute}
 }
 
 // What a command decides on purpose passes, byte for byte, and nothing is on record.
