@@ -85,8 +85,19 @@ var kimi = declared{
 	env: func(string) []string { return nil },
 }
 
+// droid asks a service that fails five times, in a minute and a half, and a 5xx more often.
+var droid = declared{
+	CLI:     pinned("droid", "0.225.2"),
+	shipped: true,
+	ask:     []string{"exec", "--auto", "high", "say hi"},
+	shell: func(command string) string {
+		return `tool(Execute: {"command":"` + command + `","riskLevel":"low","riskLevelReason":"x","summary":"x"})`
+	},
+	env: func(string) []string { return nil },
+}
+
 // thorough are those of which each end is tried.
-var thorough = []declared{qwen, copilot, pi, grok, kimi}
+var thorough = []declared{qwen, copilot, pi, grok, kimi, droid}
 
 // new begins a rehearsal in which the user's file declares the CLI.
 func (d declared) new(t *testing.T, script string) *stage.Stage {
@@ -132,7 +143,7 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 	for _, d := range thorough {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4, "kimi": 4}[d.Name] // so often each asks by itself, which counts if it says so
+			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4, "kimi": 4, "droid": 5}[d.Name] // so often each asks by itself, which counts if it says so
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
