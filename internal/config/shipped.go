@@ -58,7 +58,9 @@ func readShipped(name string) shippedProfile {
 		panic(name + ": " + key + ": " + err.Error())
 	}
 	p := shippedProfile{d, d.Descriptor()}
-	p.descriptor.Rehearsal = agent.Rehearsal{Vendor: "chat", Ask: append(slices.Clip(p.descriptor.Ask), "say hi")} // rehearse gives it a home
+	if len(p.descriptor.Tested) > 0 { // otherwise nobody knows how it is led to a stand-in
+		p.descriptor.Rehearsal = agent.Rehearsal{Vendor: "chat", Ask: append(slices.Clip(p.descriptor.Ask), "say hi")} // rehearse gives it a home
+	}
 	shippedRead[name] = p
 	return p
 }

@@ -49,12 +49,15 @@ func TestShipped_JudgeRealOutcomes(t *testing.T) {
 			if n := bytes.Count(text, []byte("\n")); n > 350 {
 				t.Errorf("%d lines", n)
 			}
-			if len(d.Tested) == 0 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
-				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
-			}
 			p, err := profile.Bind(name, []string{name}, []string{}, "")
 			must.OK(t, err)
 			agenttest.Outcomes(t, filepath.Join("testdata", "shipped", name+".jsonl"), 25, time.Date(2026, 11, 19, 5, 0, 0, 0, time.UTC), p)
+			if name == "agy" { // which is not to be had without an account
+				return
+			}
+			if len(d.Tested) == 0 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
+				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@
 package profile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func newProfileList() *cobra.Command {
 			}
 			var table [][]term.Piece
 			for _, r := range rows {
-				table = append(table, term.Cells(r.Name, strings.Join(r.Commands, ", "), strings.Join(r.Tested, ", "), r.From))
+				table = append(table, term.Cells(r.Name, strings.Join(r.Commands, ", "), cmp.Or(strings.Join(r.Tested, ", "), "none"), r.From))
 			}
 			return term.Table(cmd.OutOrStdout(), profileTable, table)
 		},

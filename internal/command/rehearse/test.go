@@ -104,8 +104,8 @@ func record(r *request.Request, id string) error {
 		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s is not in the log. List runs with: belay log", id))}
 	}
 	d := profile.Find(run[0].Profile)
-	if d == nil || !d.IsAgent() {
-		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s was not of an agent, so its service cannot be rehearsed", id))}
+	if d == nil || d.Rehearsal.Ask == nil || !d.IsAgent() {
+		return &request.UsageError{Err: message.Error(fmt.Sprintf("run %s was not of an agent with a stand-in, so its service cannot be rehearsed", id))}
 	}
 	return term.Text(r.Out, scenario.FromRun(run, d))
 }

@@ -22,7 +22,7 @@ func TestScenarios(t *testing.T) {
 		agents = append(agents, profile.Find(name))
 	}
 	for _, d := range agents {
-		if !d.IsAgent() {
+		if !d.IsAgent() || d.Name == "agy" { // which nobody here could lead to a stand-in
 			continue
 		}
 		if len(d.Rehearsal.Ask) < 2 {
