@@ -7,6 +7,7 @@ package agent
 
 import (
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/belay-run/belay/internal/price"
@@ -64,8 +65,9 @@ type Info struct {
 	Model func() string
 	// TellsCalls says that its events tell of tool calls with all of their input, TellsAgents that they, or its record, tell of sub-agents.
 	TellsCalls, TellsAgents bool
-	// Ladder is how the CLI is stopped.
-	Ladder supervise.Ladder
+	// Ladder is how the CLI is stopped, Daemons what it leaves running on purpose.
+	Ladder  supervise.Ladder
+	Daemons []*regexp.Regexp
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
 	Stall, ToolStall time.Duration
 	// Own is what the user's settings of the CLI itself say of its retries and waits.

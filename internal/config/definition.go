@@ -17,7 +17,7 @@ import (
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
 var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "status",
-	"message", "rule", "stop", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
+	"message", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
 // that is good for nothing but to know the command.
@@ -39,6 +39,7 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 		Status:   t.text("status"),
 		Message:  t.text("message"),
 		Stop:     t.ladder("stop"),
+		Daemons:  t.texts("daemons"),
 		Stall:    t.duration("stall"), ToolStall: t.duration("tool_stall"),
 		HomeDir: t.text("home"), HomeVar: t.text("home_variable"),
 		Install: t.text("install"), Login: t.text("login"),

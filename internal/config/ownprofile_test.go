@@ -44,6 +44,7 @@ func TestOwnProfile_Mistakes(t *testing.T) {
 		small + "[[profile.toy.event]]\nwhen = {a = 1}\nkind = \"txt\"":        ":7: profile.toy.event[1].kind: \"txt\" is not start, text",
 		small + "[[profile.toy.event]]\nwhen = {a = 1}\nkind = \"text\"\n[[profile.toy.event]]\nwhen = {b = 1}\nkind = \"text\"\ntxt = 1": ":11: profile.toy.event[2].txt: unknown key",
 		strings.Replace(small, "\n", "\nstop = \"INT\"\n", 1):                                                                             ":2: profile.toy.stop: \"INT\" is not a signal and the time",
+		strings.Replace(small, "\n", "\ndaemons = [3]\n", 1):                                                                              ":2: profile.toy.daemons: 3 is not a string",
 		strings.Replace(small, "\n", "\noptions = [\"prompt TEXT\"]\n", 1):                                                                ":2: profile.toy.options: \"prompt TEXT\" is not an option",
 		strings.Replace(small, "\n", "\nstall = \"soon\"\n", 1):                                                                           ":2: profile.toy.stall: \"soon\" is not a duration",
 		strings.Replace(small, "\n", "\nmax_retries = -1\n", 1):                                                                           ":2: profile.toy.max_retries: ",
@@ -66,6 +67,7 @@ func TestOwnProfile_Patterns(t *testing.T) {
 	for text, want := range map[string]string{
 		strings.Replace(small, "\n", "\nstatus = '('\n", 1):                                         ":2: profile.toy.status: missing closing ): (",
 		strings.Replace(small, "\n", "\nstatus = 'x'\n", 1):                                         ":2: profile.toy.status: it needs a group",
+		strings.Replace(small, "\n", "\ndaemons = ['--hub', '.*']\n", 1):                            ":2: profile.toy.daemons: the pattern \".*\" matches every command line",
 		small + "[profile.toy.session]\nid = '['":                                                   ":6: profile.toy.session.id: missing closing ]",
 		small + "[profile.toy.session]\nid = '[a-z]+'\nexample = \"A1\"":                            ":7: profile.toy.session.example: \"A1\" does not have the form",
 		small + "[[profile.toy.rule]]\nname = \"a\"\nclass = \"auth\"\nmatch = '('":                 ":5: profile.toy.rule[1]: match: ",

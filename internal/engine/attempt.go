@@ -44,7 +44,7 @@ func (cand *candidate) start(n int, l launch, ad admission.Admission) ending {
 	c, ended := cand.call, make(chan struct{})
 	defer close(ended)
 	l.env = traced(c, l.env, n)
-	return cand.supervised(l, supervise.Spec{RunID: c.ID, Timeout: c.Timeout(), Stall: c.Stall(false), Linger: c.Traits.Linger, Ladder: c.Traits.Ladder, Placement: cand.placement()}, func(p call.Process) {
+	return cand.supervised(l, supervise.Spec{RunID: c.ID, Timeout: c.Timeout(), Stall: c.Stall(false), Linger: c.Traits.Linger, Ladder: c.Traits.Ladder, Daemons: c.Traits.Daemons, Placement: cand.placement()}, func(p call.Process) {
 		if l.started != nil {
 			l.started(p)
 		}

@@ -79,7 +79,7 @@ func (k *turn) traits() call.Traits {
 	}
 	login := k.info.Login
 	login.Path = k.call.Absolute(login.Path)
-	return call.Traits{Kind: call.AgentTurn, Login: login, Gate: k.info.Gate, Provider: k.info.Provider, Ladder: k.info.Ladder,
+	return call.Traits{Kind: call.AgentTurn, Login: login, Gate: k.info.Gate, Provider: k.info.Provider, Ladder: k.info.Ladder, Daemons: k.info.Daemons,
 		Stall: k.info.Stall, ToolStall: k.info.ToolStall, Own: own, Linger: resultGrace, UnknownOption: k.info.Unknown, OwnLog: k.info.OwnLog, ShowsWork: k.info.ShowsWork, Tested: k.info.Tested}
 }
 

@@ -147,11 +147,15 @@ func (o *lineage) conclude(t *tree, stopped bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.runs, t)
+	stay := t.daemons.found
 	if !stopped && len(t.known) > 0 {
+		stay = append(slices.Clone(stay), slices.Collect(maps.Values(t.known))...)
+	}
+	if len(stay) > 0 {
 		o.forgetEnded()
-		for id, q := range t.known {
-			o.leftovers[id] = leftover{t.ordinal, t.runID, q.SID}
-		}
+	}
+	for _, q := range stay {
+		o.leftovers[q.Identity()] = leftover{t.ordinal, t.runID, q.SID}
 	}
 }
 

@@ -3,6 +3,7 @@ package supervise
 import (
 	"io"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/belay-run/belay/internal/supervise/stream"
@@ -58,6 +59,9 @@ type Spec struct {
 
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
+	// Daemons are patterns of the command lines of its own daemons, which it leaves running on purpose: they are neither ended nor in [Exit.Left]. One is
+	// the command's own program, in a session of its own. What it has started is no daemon. None is known without /proc.
+	Daemons []*regexp.Regexp
 	// Outlives lets it come to its end if we are killed: it is not told.
 	Outlives bool
 }

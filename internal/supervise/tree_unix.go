@@ -22,6 +22,7 @@ type tree struct {
 	runID string
 	owner owner  // nil in a library
 	born  uint64 // nothing of the tree has a smaller Proc.Start
+	daemons
 
 	known  map[proctable.Identity]Proc // members that remember has found
 	others bool                        // the last walk saw children of ours that do not belong to it
@@ -55,6 +56,7 @@ type owner interface {
 // init makes it the tree of a command that is about to be started.
 func (t *tree) init(spec *Spec, o owner) {
 	t.runID, t.owner = spec.RunID, o
+	t.daemons = daemons{path: spec.Path, patterns: spec.Daemons}
 	t.pidfd, t.exited, t.ownGroup = -1, make(chan struct{}), spec.Placement != SharedGroup
 	if o != nil {
 		t.lock = o.reapLock()
@@ -88,7 +90,7 @@ func (t *tree) endTree(forced bool, outgrown func() bool) (killed int, left []Pr
 			if sig == syscall.SIGTERM && ended[q.Identity()] {
 				return // asked already
 			}
-			err := endMember(q, sig)
+			err := t.endMember(q, sig)
 			denied := errors.Is(err, syscall.EPERM)
 			fresh = fresh || !ended[q.Identity()]
 			if err == nil || denied {
@@ -207,7 +209,7 @@ func (t *tree) findMembers(walk func(visit func(Proc)) error, found func(Proc)) 
 	var rest []Proc
 	t.others = false
 	look := func(q Proc) bool {
-		if !ours(q) {
+		if !ours(q) || t.spares(q) {
 			return false
 		}
 		member[q.PID] = true
@@ -242,10 +244,10 @@ func (t *tree) isMarked(q Proc) bool {
 }
 
 // endMember signals a member of a tree. It is killed with its group if that is in another session than ours, because then
-// the session has begun in the tree.
-func endMember(q Proc, sig syscall.Signal) error {
+// the session has begun in the tree. The group of a daemon stays.
+func (t *tree) endMember(q Proc, sig syscall.Signal) error {
 	err := q.Signal(sig)
-	if sig == syscall.SIGKILL && err == nil && q.PGID > 1 && q.SID > 0 {
+	if sig == syscall.SIGKILL && err == nil && q.PGID > 1 && q.SID > 0 && !t.leads(q.PGID) {
 		if session, err := unix.Getsid(0); err == nil && q.SID != session {
 			syscall.Kill(-q.PGID, sig)
 		}

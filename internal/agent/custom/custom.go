@@ -111,7 +111,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
 	d := p.def
-	t := agent.Info{Gate: p.gate(), Provider: d.Name, Home: p.home, Form: p.form(), Ladder: slices.Clone(d.Stop), MaxInput: d.Prompt.MaxStdin, Tested: d.Tested,
+	t := agent.Info{Gate: p.gate(), Provider: d.Name, Home: p.home, Form: p.form(), Ladder: slices.Clone(d.Stop), Daemons: d.compiled().daemons, MaxInput: d.Prompt.MaxStdin, Tested: d.Tested,
 		NoInput: d.Prompt.Stdin == Unread, Unknown: p.line.Unknown, Prompt: p.prompt()}
 	if p.showsEvents() || p.form() == agent.Stream {
 		t.Stall, t.ToolStall = d.Stall, cmp.Or(d.ToolStall, d.Stall)

@@ -42,6 +42,8 @@ type Definition struct {
 	Rules []Rule
 	// Stop is how it is stopped; empty means as other agents.
 	Stop supervise.Ladder
+	// Daemons are patterns of the command lines of what it leaves running on purpose.
+	Daemons []string
 	// Stall is how long it may show no event, ToolStall while a tool runs, if that is not the same; 0 means no limit.
 	Stall, ToolStall time.Duration
 	// HomeVar and HomeDir are where it keeps its things, see [agent.Descriptor].
@@ -219,6 +221,7 @@ type table struct {
 	status  *regexp.Regexp
 	message *regexp.Regexp
 	session *regexp.Regexp
+	daemons []*regexp.Regexp
 }
 
 // row is a rule made ready.
@@ -261,7 +264,7 @@ func (d *Definition) compile() (t *table, first error) {
 	for _, list := range []struct {
 		key   string
 		n, of int
-	}{{"options", len(d.Options), 1000}, {"event", len(d.Events), 200}, {"rule", len(d.Rules), 500}} {
+	}{{"options", len(d.Options), 1000}, {"daemons", len(d.Daemons), 20}, {"event", len(d.Events), 200}, {"rule", len(d.Rules), 500}} {
 		if list.n > list.of {
 			wrong(list.key, fmt.Errorf("has %d rows; a profile may have %d", list.n, list.of))
 			return t, first
@@ -275,6 +278,16 @@ func (d *Definition) compile() (t *table, first error) {
 	if d.Session.ID != "" {
 		t.session, err = compilePattern("^(?:", d.Session.ID, ")$")
 		wrong("session.id", err)
+	}
+	for _, pattern := range d.Daemons {
+		re, err := compilePattern("", pattern, "")
+		if err == nil && re.MatchString("") {
+			err = fmt.Errorf("the pattern %q matches every command line, so nothing that the CLI starts itself would be ended", pattern)
+		}
+		wrong("daemons", err)
+		if err == nil {
+			t.daemons = append(t.daemons, re)
+		}
 	}
 	for i, r := range d.Rules {
 		only, err := verdict.Compile(r.Rule)

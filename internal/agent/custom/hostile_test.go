@@ -21,6 +21,7 @@ func TestCheck_Hostile(t *testing.T) {
 		"rule":          func(d *Definition) { d.Rules = make([]Rule, 100_000) },
 		"event":         func(d *Definition) { d.Events = make([]Event, 100_000) },
 		"options":       func(d *Definition) { d.Options = make(agent.Table, 100_000) },
+		"daemons":       func(d *Definition) { d.Daemons = []string{"--server", ".*"} },
 		"event[2].text": func(d *Definition) { d.Events[1].Paths[FieldText] = deep },
 	} {
 		d := toy()

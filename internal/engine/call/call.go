@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -58,6 +59,8 @@ type Traits struct {
 	Linger time.Duration
 	// Ladder is how it is stopped when a limit has passed; nil means as any other command.
 	Ladder supervise.Ladder
+	// Daemons are patterns of the command lines of what it leaves running on purpose.
+	Daemons []*regexp.Regexp
 	// Own is what the command was told of retries and waits by settings of its own. It counts where the caller says nothing.
 	Own agent.OwnRetries
 	// UnknownOption is the option of the command line that the profile does not know; empty if there is none.
