@@ -403,6 +403,7 @@ var opens = map[string]string{
 	"internal/supervise/proctable/table_linux.go":     "the kernel's files below /proc",
 	"internal/supervise/proctable/boot_linux.go":      "the kernel's files below /proc",
 	"internal/supervise/memory_linux.go":              "the kernel's files below /proc",
+	"internal/supervise/daemon_unix.go":               "the kernel's files below /proc",
 	"internal/supervise/proctable/limitmark_linux.go": "the kernel's files below /proc",
 }
 
