@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/belayd/request"
@@ -12,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/command/signals"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse/certify"
 	"github.com/belay-run/belay/internal/rehearse/scenario"
 	"github.com/belay-run/belay/internal/state"
@@ -61,11 +61,15 @@ func Certify(ctx context.Context, r *request.Request) (code int, err error) {
 
 // chosen are the agents of those names; all that are installed where none is named.
 func chosen(names []string) (list []*agent.Descriptor, err error) {
-	list = slices.DeleteFunc(installed(), func(d *agent.Descriptor) bool { return len(names) > 0 && !slices.Contains(names, d.Name) })
+	if len(names) == 0 {
+		list = installed()
+	}
 	for _, name := range names {
-		if !slices.ContainsFunc(list, func(d *agent.Descriptor) bool { return d.Name == name }) {
-			return nil, &request.UsageError{Err: message.Error(name + " is not an agent that is installed")}
+		d := profile.Find(name)
+		if d == nil || !canRehearse(d) {
+			return nil, &request.UsageError{Err: message.Error(name + " is not an agent that is installed and can be certified")}
 		}
+		list = append(list, d)
 	}
 	if len(list) == 0 {
 		return nil, message.Error("no agent is installed that can be certified. See what is missing: belay doctor")

@@ -136,12 +136,13 @@ func Init(_ context.Context, r *request.Request) (int, error) {
 	return 0, nil
 }
 
-// installed are the agents on the PATH.
-func installed() (list []*agent.Descriptor) {
-	for _, d := range profile.Known() {
-		if _, err := supervise.Look(d.Name, ""); err == nil && d.IsAgent() && d.Rehearsal.Ask != nil {
-			list = append(list, d)
-		}
-	}
-	return list
+// installed are the agents on the PATH that have been used.
+func installed() []*agent.Descriptor {
+	return slices.DeleteFunc(profile.Known(), func(d *agent.Descriptor) bool { return !canRehearse(d) })
+}
+
+// canRehearse reports whether an agent is on the PATH, and has a stand-in.
+func canRehearse(d *agent.Descriptor) bool {
+	_, err := supervise.Look(d.Name, "")
+	return err == nil && d.IsAgent() && d.Rehearsal.Ask != nil
 }
