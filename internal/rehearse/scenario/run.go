@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
@@ -64,7 +65,13 @@ func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error
 	}
 	work := filepath.Join(dir.Path, "work")
 	env := s.environ(belay, append(rehearsal.Environ(api, dir.Path), "PWD="+work))
-	if err := s.prepare(work, env); err != nil {
+	syscall.ForkLock.RLock() // a process forked now would hold the files open, and a program among them could not be started
+	err = s.prepare(work)
+	syscall.ForkLock.RUnlock()
+	if err == nil && s.Git {
+		err = commit(work, env)
+	}
+	if err != nil {
 		return nil, err
 	}
 	input := filepath.Join(dir.Path, "stdin")
@@ -121,7 +128,7 @@ func (s *Scenario) Run(ctx context.Context, belay string) (seen *Seen, err error
 }
 
 // prepare makes the directory in which the program starts.
-func (s *Scenario) prepare(work string, env []string) error {
+func (s *Scenario) prepare(work string) error {
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return err
 	}
@@ -144,10 +151,7 @@ func (s *Scenario) prepare(work string, env []string) error {
 			return fmt.Errorf("files: %w", err)
 		}
 	}
-	if !s.Git {
-		return nil
-	}
-	return commit(work, env)
+	return nil
 }
 
 // copyInto copies a file, or a directory with all that is in it, into the directory of the test. Links in a directory stay links.

@@ -222,6 +222,9 @@ func TestRun_SideBySide(t *testing.T) {
 		t.Errorf("%d of %d failed: %v", report.Failed(), n, report[0].Failures)
 	}
 	for _, o := range report {
+		if !o.Passed {
+			t.Error(o.Why(), o.Seen)
+		}
 		ran(t, o)
 		for _, r := range o.Seen.Requests {
 			if r.LastMessage != o.Scenario.Env["SAY"] {
