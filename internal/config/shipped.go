@@ -58,7 +58,7 @@ func readShipped(name string) shippedProfile {
 		panic(name + ": " + key + ": " + err.Error())
 	}
 	p := shippedProfile{d, d.Descriptor()}
-	if len(p.descriptor.Tested) > 0 { // otherwise nobody knows how it is led to a stand-in
+	if len(p.descriptor.Tested) > 0 { // the others have no home for rehearsals
 		p.descriptor.Rehearsal = agent.Rehearsal{Vendor: "chat", Ask: append(slices.Clip(p.descriptor.Ask), "say hi")} // rehearse gives it a home
 	}
 	shippedRead[name] = p

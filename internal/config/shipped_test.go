@@ -52,7 +52,7 @@ func TestShipped_JudgeRealOutcomes(t *testing.T) {
 			p, err := profile.Bind(name, []string{name}, []string{}, "")
 			must.OK(t, err)
 			agenttest.Outcomes(t, filepath.Join("testdata", "shipped", name+".jsonl"), 25, time.Date(2026, 11, 19, 5, 0, 0, 0, time.UTC), p)
-			if name == "agy" { // which is not to be had without an account
+			if name == "agy" { // it cannot be installed without an account
 				return
 			}
 			if len(d.Tested) == 0 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {

@@ -150,12 +150,12 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 	stage.InFull(t)
 	t.Parallel()
 	for _, d := range thorough {
-		if d.Name == "cline" {
-			continue // its events do not name the session
+		if d.Name == "cline" || d.Name == "kimi" {
+			continue // a run that fails does not name its session
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4, "kimi": 4, "droid": 5}[d.Name] // so often each asks by itself, which counts if it says so
+			cuts := map[string]int{"qwen": 4, "copilot": 6, "pi": 4, "grok": 4, "droid": 5}[d.Name] // so often each asks by itself, which counts if it says so
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
 			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)

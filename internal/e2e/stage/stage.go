@@ -123,7 +123,7 @@ func (s *Stage) Environ() []string {
 		// Gemini otherwise starts itself a second time, for more memory, which takes another second of CPU.
 		env = append(env, "GEMINI_CLI_NO_RELAUNCH=true")
 	}
-	return slices.Concat(env, clitest.Lean, s.API.Environ(), s.Env)
+	return append(rehearse.Over(append(env, clitest.Lean...), s.API.Environ()), s.Env...)
 }
 
 // Command is a command on this stage: the agent, or what [Main] has built.

@@ -22,7 +22,7 @@ func TestScenarios(t *testing.T) {
 		agents = append(agents, profile.Find(name))
 	}
 	for _, d := range agents {
-		if !d.IsAgent() || d.Name == "agy" { // which nobody here could lead to a stand-in
+		if !d.IsAgent() || len(d.Tested) == 0 { // such as agy, which has no home for rehearsals
 			continue
 		}
 		if len(d.Rehearsal.Ask) == 0 {
