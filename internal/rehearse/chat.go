@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,15 +46,16 @@ func (chat) read(r *http.Request, body []byte) call {
 			Content chatText `json:"content"`
 		} `json:"messages"`
 		Tools []struct {
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
+			Function chatTool `json:"function"`
 		} `json:"tools"`
 	}
 	json.Unmarshal(body, &q)
 	c := call{model: q.Model, stream: q.Stream, session: r.Header.Get("X-Session-Affinity")}
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Function.Name)
+		if slices.Contains(shells, strings.ToLower(t.Function.Name)) {
+			c.shell = t.Function
+		}
 	}
 	title := false
 	for _, m := range q.Messages {
@@ -75,7 +77,7 @@ func (chat) good(c *call, s *Step, n int) reply {
 	text, finish := s.text(), "stop"
 	message := object{"role": "assistant", "content": text}
 	if s.Tool != "" {
-		name, arguments := s.chatTool()
+		name, arguments := s.chatTool(c)
 		var calls []object
 		for i := range max(s.Calls, 1) {
 			calls = append(calls, object{"index": i, "id": "call_" + s.callID(n, i), "type": "function", "function": object{"name": name, "arguments": arguments}})
@@ -96,12 +98,45 @@ func (chat) good(c *call, s *Step, n int) reply {
 	return rep
 }
 
-// chatTool is the call of a tool. The input of a shell is its command.
-func (s *Step) chatTool() (name, arguments string) {
+// chatTool is a tool that the model is offered.
+type chatTool struct {
+	Name       string `json:"name"`
+	Parameters struct {
+		Required   []string `json:"required"`
+		Properties map[string]struct {
+			Type string   `json:"type"`
+			Enum []string `json:"enum"`
+		} `json:"properties"`
+	} `json:"parameters"`
+}
+
+// shells are the names that CLIs have for the tool that runs a command.
+var shells = []string{"bash", "execute", "run_commands", "run_shell_command", "run_terminal_command"}
+
+// chatTool is the call of a tool. The input of a shell is its command, and whatever else that asks for.
+func (s *Step) chatTool(c *call) (name, arguments string) {
 	if !strings.EqualFold(s.Tool, "bash") {
 		return s.Tool, s.ToolInput
 	}
-	return "bash", string(encode(object{"command": s.ToolInput, "description": "Rehearses a command"}))
+	input := object{"command": s.ToolInput, "description": "Rehearses a command"}
+	shell := c.shell.Parameters
+	if commands, ok := shell.Properties["commands"]; ok && commands.Type == "array" {
+		input = object{"commands": []string{s.ToolInput}}
+	}
+	for _, name := range shell.Required {
+		if _, given := input[name]; given {
+			continue
+		}
+		switch p := shell.Properties[name]; {
+		case len(p.Enum) > 0:
+			input[name] = p.Enum[0]
+		case p.Type == "string":
+			input[name] = "rehearsed"
+		case p.Type == "boolean":
+			input[name] = false
+		}
+	}
+	return cmp.Or(c.shell.Name, "bash"), string(encode(input))
 }
 
 func chatUsage(u Usage) object {

@@ -491,6 +491,35 @@ func TestFault_SideRequests(t *testing.T) {
 	}
 }
 
+// A shell is called by the name that the CLI has for it, with all that it asks for.
+func TestFault_Shell(t *testing.T) {
+	t.Parallel()
+	api := start(t, "tool(bash: make test)x*")
+	for offered, want := range map[string]string{
+		`{"name":"bash","parameters":{"required":["command"],"properties":{"command":{"type":"string"}}}}`:                                                                                             `bash {"command":"make test","description":"Rehearses a command"}`,
+		`{"name":"run_commands","parameters":{"required":["commands"],"properties":{"commands":{"type":"array"}}}}`:                                                                                    `run_commands {"commands":["make test"]}`,
+		`{"name":"Execute","parameters":{"required":["command","level","why","now"],"properties":{"level":{"type":"string","enum":["low","high"]},"why":{"type":"string"},"now":{"type":"boolean"}}}}`: `Execute {"command":"make test","description":"Rehearses a command","level":"low","now":false,"why":"rehearsed"}`,
+	} {
+		body := `{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"Read","parameters":{}}},{"type":"function","function":` + offered + `}]}`
+		res, err := http.Post(api.URL()+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		must.OK(t, err)
+		defer res.Body.Close()
+		var said struct {
+			Choices []struct {
+				Message struct {
+					Calls []struct {
+						Function struct{ Name, Arguments string }
+					} `json:"tool_calls"`
+				}
+			}
+		}
+		must.OK(t, json.NewDecoder(res.Body).Decode(&said))
+		if call := said.Choices[0].Message.Calls[0].Function; call.Name+" "+call.Arguments != want {
+			t.Errorf("%s: %+v, want %s", offered, call, want)
+		}
+	}
+}
+
 // Requests of many clients at the same time get a step each, none twice.
 func TestFault_ManyAtOnce(t *testing.T) {
 	t.Parallel()

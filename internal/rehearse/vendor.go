@@ -51,6 +51,7 @@ type call struct {
 	session      string
 	last         string   // the last text that the user or a tool has said
 	tools        []string // the names of the tools that the model may call
+	shell        chatTool // that of them which runs commands
 	api          *API
 	body         []byte
 	refusal      func(body []byte) *Step // why a strict service refuses its history; nil for one that looks at none
