@@ -93,6 +93,8 @@ type Info struct {
 	// whether a line of the caller's makes it the CLI's turn; nil if that cannot be said.
 	Once bool
 	Asks func(line []byte) bool
+	// Screen says that it has a terminal of its own, which is left to it: what it does is told by [Follower.Look] alone.
+	Screen bool
 	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,
 	// and no event can be seen.
 	Unknown string
@@ -169,6 +171,8 @@ type Follower struct {
 	// Look says what is new on the CLI's own record, which is a sign of life and tells what its events do not: what a model call has used, say. ok is
 	// false if nothing is new. It is asked now and then, and more often for a moment after a line that says that the model will be asked once more.
 	Look func() (info LineInfo, ok bool)
+	// Started is told of the process once it runs.
+	Started func(pid int)
 	// SubAgents is how many sub-agents work now, where the CLI's own record tells more of them than its events. It is asked where there is a limit,
 	// instead of Look.
 	SubAgents func() int
@@ -285,6 +289,10 @@ type Account struct {
 	Unseen int
 	// Quota is what the attempt has told of the limits of its account that no line has told: on its record, at the end. See [LineInfo].
 	Quota []quota.Window
+	// Dir is where it has worked, if that is not where it was started.
+	Dir string
+	// Unused says that nothing was asked of it, so that there is nothing to put on record.
+	Unused bool
 	// Misunderstood says that the CLI did not take one of the options that were added for us.
 	Misunderstood bool
 }

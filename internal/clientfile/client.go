@@ -39,6 +39,9 @@ type Client struct {
 	AfterInstall, AfterUninstall string
 	// UsersShell says that it gives hook commands to the shell in $SHELL, whichever that is.
 	UsersShell bool
+	// Launcher is the key under which its settings, the file of the user's hooks, have what it puts in front of the processes that it starts in the background; empty
+	// if there is no such thing.
+	Launcher string
 	// NoHooks says why belay cannot stand in front of its hooks; empty if it can.
 	NoHooks string
 	// SimpleHooks says that a hook stands in the list of its event itself, and gets its input by a redirection behind its command.

@@ -136,6 +136,9 @@ func (f *File) installedIn(text []byte) bool {
 	if err != nil {
 		return true
 	}
+	if isLauncher(root.string(f.Client.Launcher)) {
+		return true
+	}
 	whole := &File{Location: f.Location, Text: text}
 	for _, place := range f.shared {
 		whole.Kind = place.Kind

@@ -58,6 +58,7 @@ func FuzzInstall(f *testing.F) {
 			} else if isTOML && toml.Unmarshal(text, &map[string]any{}) != nil {
 				t.Fatalf("taken for TOML: %q", text)
 			}
+			launched(t, before)
 			for _, e := range before.Entries {
 				if e.State == clientfile.Installed {
 					// The text was written as belay would, in any layout: what comes out must be readable.

@@ -92,7 +92,7 @@ func (cand *candidate) supervised(l launch, spec supervise.Spec, started func(ca
 // placement says where the command stands to the terminal.
 func (cand *candidate) placement() supervise.Placement {
 	switch {
-	case cand.call.Profile.Headless():
+	case cand.call.Profile.Headless() && !cand.call.Traits.Screen:
 		return supervise.OwnSession
 	case cand.call.Command.Terminal && cand.pace.MayRepeat():
 		// It has the terminal as it would have it in a pipeline, and we see a Ctrl-C too: as a job of its own it could

@@ -126,7 +126,7 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	case early.ForModel(): // also if it has come to its end meanwhile
 		j.verdict, j.code = early.Verdict, 1
 		j.message = j.verdict.Evidence
-	case own.Class == verdict.OK && t.HasDelivered() && (early.ForCost() || early.ForCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
+	case own.Class == verdict.OK && t.HasDelivered() && (early.ForCost() || early.ForCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline || reason == supervise.Stopped && c.Traits.Screen):
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
 	case early.ForCeiling():

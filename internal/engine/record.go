@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/engine/call"
 	"github.com/belay-run/belay/internal/engine/transcript"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/redact"
@@ -49,7 +50,10 @@ type sequel struct {
 
 // line puts one attempt on record.
 func (b *recorder) line(n int, j *judgement, s sequel) {
-	e := b.entry()
+	if j.account.Unused {
+		return
+	}
+	e := b.entry(j.account.Dir)
 	j.attribute(b.cand.call.Traits.Provider)
 	e.ExitCode, e.BelayCode, e.Why, e.Session, e.Model = j.code, s.code, s.why, j.verdict.SessionID, j.verdict.Model
 	if j.verdict.Class == verdict.SessionNotFound {
@@ -96,10 +100,13 @@ func (b *recorder) line(n int, j *judgement, s sequel) {
 	b.cand.call.Append(e)
 }
 
-// entry is an entry with what all of an invocation have.
-func (b *recorder) entry() journal.Entry {
+// entry is an entry with what all of an invocation have. dir is where the agent has worked, if that is not where it was started.
+func (b *recorder) entry(dir string) journal.Entry {
 	c := b.cand.call
 	e := c.Entry()
+	if dir != "" {
+		e.Project = label.Project(dir)
+	}
 	e.Profile, e.Fallback, e.Command, e.Gate, e.Traceparent = c.Profile.Name(), b.cand.fallback, c.Command.Name(), c.GateKey(), trace.OfEnviron(c.Env)
 	if c.Settings.Telemetry {
 		e.Telemetry, e.Provider = &c.Settings.Telemetry, c.Traits.Provider
@@ -109,7 +116,7 @@ func (b *recorder) entry() journal.Entry {
 
 // turn puts a turn of a conversation on record. The line of the attempt, when the conversation is over, counts its usage too.
 func (b *recorder) turn(r transcript.TurnReport) {
-	e := b.entry()
+	e := b.entry(r.Dir)
 	e.Kind, e.Event, e.Session, e.Model = journal.Turn, "ended", r.Verdict.SessionID, r.Model
 	e.Detail, _ = json.Marshal(map[string]int{"turn": r.Number})
 	e.ResponseTime, e.Usage, e.Requests, e.InnerRetries, e.Tools = transcript.Milliseconds(r.Took), r.Usage.JSON(), r.Requests, r.Inner, r.Tools

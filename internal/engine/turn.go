@@ -80,7 +80,7 @@ func (k *turn) traits() call.Traits {
 	login := k.info.Login
 	login.Path = k.call.Absolute(login.Path)
 	return call.Traits{Kind: call.AgentTurn, Login: login, Gate: k.info.Gate, Provider: k.info.Provider, Ladder: k.info.Ladder, Daemons: k.info.Daemons,
-		Stall: k.info.Stall, ToolStall: k.info.ToolStall, Own: own, Linger: resultGrace, UnknownOption: k.info.Unknown, OwnLog: k.info.OwnLog, ShowsWork: k.info.ShowsWork, Tested: k.info.Tested}
+		Stall: k.info.Stall, ToolStall: k.info.ToolStall, Own: own, Linger: resultGrace, UnknownOption: k.info.Unknown, OwnLog: k.info.OwnLog, ShowsWork: k.info.ShowsWork, Screen: k.info.Screen, Tested: k.info.Tested}
 }
 
 // policy: a CLI that was told how long to wait for limits says it for Belay too.
@@ -365,6 +365,9 @@ func (k *conversation) prepare(n int, ad admission.Admission, turnOver func(tran
 		k.input = k.overhear(t.(*transcript.EventLog))
 	}
 	l.input = k.input
+	if k.info.Screen {
+		l.stdout, l.stderr, l.held = k.call.Command.Stdout, k.call.Command.Stderr, false
+	}
 	return l, t, err
 }
 

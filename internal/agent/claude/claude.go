@@ -52,13 +52,13 @@ func New(args, env []string) *Profile {
 // Name implements [agent.Profile].
 func (p *Profile) Name() string { return Name }
 
-// Headless implements [agent.Profile]: -p is, and a conversation, for which the SDKs leave it out. Sub-commands such as
+// Headless implements [agent.Profile]: -p is, a conversation, for which the SDKs leave it out, and a session in the background. Sub-commands such as
 // claude mcp take neither, and -h and -v do no work.
 func (p *Profile) Headless() bool {
 	if p.line.Has("-h") || p.line.Has("-v") {
 		return false
 	}
-	if p.conversation() {
+	if p.conversation() || p.inBackground() {
 		return true
 	}
 	if p.line.Unknown == "" {
@@ -135,6 +135,9 @@ func (p *Profile) Info() agent.Info {
 	}
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
+	}
+	if p.inBackground() {
+		t.Once, t.Screen, t.Unknown, t.Ladder = true, true, "", nil
 	}
 	t.TellsCalls, t.TellsAgents = !p.plain(), !p.plain()
 	if !t.Once && !p.plain() {

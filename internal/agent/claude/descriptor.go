@@ -65,7 +65,7 @@ func retries(attempts string) (string, error) {
 // client are the files in which claude has hooks and MCP servers, measured with 2.1.325. What the administrator of a machine has set
 // (/etc/claude-code) and what plugins bring is not for belay to change.
 var client = clientfile.Client{
-	Name: Name,
+	Name: Name, Launcher: "processWrapper",
 	Places: []clientfile.Place{
 		{Kind: clientfile.Hooks, Scope: clientfile.User, HomeVar: "CLAUDE_CONFIG_DIR", File: "settings.json", HomeFile: ".claude/settings.json", Keys: []string{"hooks"}},
 		{Kind: clientfile.Hooks, Scope: clientfile.Project, File: ".claude/settings.json", Keys: []string{"hooks"}},

@@ -57,8 +57,11 @@ type follower struct {
 
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	f := &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation(),
+	f := &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation() || p.inBackground(),
 		background: map[string]bool{}, questions: map[string]bool{}, ledger: ledger{prices: plan.Prices}}
+	if p.inBackground() {
+		return p.followRecord(f)
+	}
 	return agent.Follower{Reader: f, JudgeTurn: f.judgeTurn}
 }
 

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/command/run"
 	"github.com/belay-run/belay/internal/config"
@@ -26,9 +28,13 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// Main runs belay in the place of a CLI, by whose name its process was started, as the links of belay shim do. ok is false if it was started by its own: args[0]
-// is the name.
+// Main runs belay in the place of a CLI, by whose name its process was started, as the links of belay shim do, or in front of what a CLI starts in the
+// background. ok is false if it was started by its own: args[0] is the name.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
+	if cli, argv := launched(args); cli != nil {
+		c := &shimCall{std: stdio.New(stdin, stdout, stderr), name: cli.Name, path: argv[0], args: argv}
+		return c.run(ctx, cli, config.Given{"profile": cli.Name}), true
+	}
 	if len(args) == 0 || strings.HasPrefix(filepath.Base(args[0]), "belay") {
 		return 0, false
 	}
@@ -37,6 +43,15 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return 0, false
 	}
 	return runShim(ctx, stdio.New(stdin, stdout, stderr), cli, args), true
+}
+
+// launched takes the command line apart by which a CLI starts a process in the background where [clientfile.Client.SetLauncher] has put belay in front of that: what it
+// has started. The CLI is nil for any other.
+func launched(args []string) (cli *agent.Descriptor, argv []string) {
+	if len(args) < 5 || !slices.Equal(args[1:3], clientfile.LaunchWords) {
+		return nil, nil
+	}
+	return profile.Find(args[3]), args[4:]
 }
 
 // shimCall is a call of a CLI by the name that a shim has. It is nil where belay was called by its own name.
@@ -56,25 +71,33 @@ func runShim(ctx context.Context, std stdio.Streams, cli *agent.Descriptor, args
 		return notFound(std, cli.Name, err)
 	}
 	c := &shimCall{std: std, name: cli.Name, path: found.Path, args: args}
+	if found.Again || profile.OfCommand(c.path) == nil { // it only has the name of one
+		return c.become(ctx)
+	}
+	return c.run(ctx, cli, config.Given{})
+}
+
+// run runs the CLI with these settings and those of every shim, or becomes it.
+func (c *shimCall) run(ctx context.Context, cli *agent.Descriptor, given config.Given) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			if !c.began.Load() {
 				code = c.become(ctx)
 				return
 			}
-			term.Panicked(std.Err, r)
+			term.Panicked(c.std.Err, r)
 			code = engine.CodeFailed
 		}
 	}()
-	if found.Again || os.Getenv(shim.MarkVar) == shim.Off || !ready() || !c.supervisable(cli) || !shim.Startable(c.path) {
+	if os.Getenv(shim.MarkVar) == shim.Off || !ready() || !c.supervisable(cli) || !shim.Startable(c.path) {
 		return c.become(ctx)
 	}
-	given := config.Given{"exit-code": "child", "quiet": "true"}
-	err = run.Run(ctx, std, given, append([]string{c.path}, args[1:]...), func(own engine.Supervised) engine.Starter { return &shimStarter{own, c} })
+	given["exit-code"], given["quiet"] = "child", "true"
+	err := run.Run(ctx, c.std, given, append([]string{c.path}, c.args[1:]...), func(own engine.Supervised) engine.Starter { return &shimStarter{own, c} })
 	if _, ended := errors.AsType[*command.ExitError](err); err != nil && !ended && !c.began.Load() {
 		return c.become(ctx)
 	}
-	return command.CodeOf(std, err)
+	return command.CodeOf(c.std, err)
 }
 
 // notFound says what a shell says of a command that is not there, and returns its exit code.
@@ -89,9 +112,6 @@ func notFound(std stdio.Streams, name string, err error) int {
 
 // supervisable reports whether belay can do something for the command: it works without a person, and nothing in it is unknown.
 func (c *shimCall) supervisable(cli *agent.Descriptor) bool {
-	if profile.OfCommand(c.path) == nil {
-		return false // it only has the name of one
-	}
 	p := cli.New(append([]string{c.path}, c.args[1:]...), os.Environ(), "")
 	if !p.Headless() || setup.WantsPerson(c.std, p) {
 		return false

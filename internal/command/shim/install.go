@@ -2,6 +2,7 @@ package shim
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -27,7 +30,8 @@ Link claude and gh only:
 Put the links elsewhere:
   belay shim install --dir ~/bin/belay-shims`,
 		Long: `Makes links for the CLIs that you name, or for all agents. Prints the line that puts the directory of the links first on the PATH; no file of your shell
-is changed. Links that are there already stay, and something else of that name is never overwritten.`,
+is changed. Links that are there already stay, and something else of that name is never overwritten. With the link of claude its settings get a processWrapper, so
+that what claude --bg runs is on record, too; one of your own stays.`,
 		RunE: func(cmd *cobra.Command, names []string) error { return installShims(cmd.OutOrStdout(), &t, names) },
 	}
 	t.flags(cmd)
@@ -60,11 +64,31 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 		linked = append(linked, name)
 		anything = anything || changed
 	}
+	for _, name := range linked {
+		failed = errors.Join(failed, launch(w, profile.Find(name).Client, belay))
+	}
 	if len(linked) > 0 {
 		term.Line(w, message.ShimsLinked(linked, dir, belay, anything))
 		sayPath(w, dir)
 	}
 	return failed
+}
+
+// launch puts belay in front of what a CLI starts in the background, if it can.
+func launch(w io.Writer, client *clientfile.Client, belay string) error {
+	if client == nil || client.Launcher == "" {
+		return nil
+	}
+	path, changed, err := client.SetLauncher(belay, false)
+	switch {
+	case errors.Is(err, clientfile.ErrOtherLauncher):
+		term.Line(w, fmt.Sprintf("What %s runs in the background does not go through belay: %s has another %s.", client.Name, term.Tilde(path), client.Launcher))
+	case err != nil:
+		return command.Fail(fmt.Errorf("%s: %w", path, err))
+	case changed:
+		term.Line(w, fmt.Sprintf("What %s runs in the background goes through belay, too: %s in %s.", client.Name, client.Launcher, term.Tilde(path)))
+	}
+	return nil
 }
 
 // sayPath says how the directory is put first on the PATH.

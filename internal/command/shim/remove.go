@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/command"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -21,7 +24,7 @@ func newShimRemove() *cobra.Command {
   belay shim remove
 Remove that of codex:
   belay shim remove codex`,
-		Long: `Removes the links of the named CLIs, or all of them, and the directory if nothing is left in it. What is not a link to belay stays.`,
+		Long: `Removes the links of the named CLIs, or all of them, and the directory if nothing is left in it. What is not a link to belay stays. With the link of claude the processWrapper goes that belay shim install has set.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			dir, err := t.directory()
 			if err != nil {
@@ -32,7 +35,8 @@ Remove that of codex:
 			}
 			removed, err := remove(dir, names)
 			term.Line(cmd.OutOrStdout(), message.ShimsRemoved(removed, dir))
-			return err
+			_, failed := unlaunch(cmd.OutOrStdout(), names, false)
+			return errors.Join(err, failed)
 		},
 	}
 	t.flags(cmd)
@@ -58,6 +62,28 @@ func remove(dir string, named []string) (removed []string, failed error) {
 	return removed, failed
 }
 
+// unlaunch takes belay away from what these CLIs, or all if none is named, start in the background, and returns how many that were.
+func unlaunch(w io.Writer, named []string, dryRun bool) (done int, failed error) {
+	for _, client := range profile.Clients() {
+		if client.Launcher == "" || len(named) > 0 && !slices.Contains(named, client.Name) {
+			continue
+		}
+		path, changed, err := client.SetLauncher("", dryRun)
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, command.Fail(fmt.Errorf("%s: %w", path, err)))
+		case changed:
+			done++
+			removed := "Removed"
+			if dryRun {
+				removed = "Would remove"
+			}
+			term.Line(w, fmt.Sprintf("%s %s from %s.", removed, client.Launcher, term.Tilde(path)))
+		}
+	}
+	return done, failed
+}
+
 // RemoveAll removes the links of belay shim, wherever there are some on the PATH, and returns how many there were.
 func RemoveAll(w io.Writer, dryRun bool) (done int, failed error) {
 	for _, dir := range shim.Dirs(allNames()) {
@@ -78,5 +104,6 @@ func RemoveAll(w io.Writer, dryRun bool) (done int, failed error) {
 		}
 		done += len(names)
 	}
-	return done, failed
+	launchers, err := unlaunch(w, nil, dryRun)
+	return done + launchers, errors.Join(failed, err)
 }

@@ -50,6 +50,8 @@ type shimRow struct {
 	Version string     `json:"version,omitempty"`
 	Error   string     `json:"error,omitempty"` // why the real CLI has no version
 	SDKs    []shimSDK  `json:"sdks,omitempty"`
+	// Background says whether what it starts in the background goes through belay; nil where that cannot be.
+	Background *bool `json:"background_through_belay,omitempty"`
 }
 
 // shimSDK is what an SDK has to be told.
@@ -96,6 +98,15 @@ func showShims(w io.Writer, t *shimTarget, asJSON bool) error {
 	if err := term.Table(w, shimTable, cells); err != nil {
 		return err
 	}
+	for _, r := range shown {
+		switch {
+		case r.Background == nil || r.State != shim.Linked:
+		case *r.Background:
+			term.Line(w, fmt.Sprintf("What %s runs in the background goes through belay, too.", r.Name))
+		default:
+			term.Line(w, fmt.Sprintf("What %s runs in the background does not go through belay: belay shim install %s", r.Name, r.Name))
+		}
+	}
 	var settings [][2]string
 	for _, r := range shown {
 		for _, s := range r.SDKs {
@@ -127,6 +138,10 @@ func lookAtShim(dir string, d *agent.Descriptor) shimRow {
 		for _, s := range d.SDKs {
 			r.SDKs = append(r.SDKs, shimSDK{s.Name, fmt.Sprintf(s.Setting, l.Path)})
 		}
+	}
+	if d.Client != nil && d.Client.Launcher != "" {
+		launched := d.Client.HasLauncher()
+		r.Background = &launched
 	}
 	return r
 }

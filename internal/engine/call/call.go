@@ -69,6 +69,8 @@ type Traits struct {
 	OwnLog string
 	// ShowsWork says that an agent's CLI shows people on stderr what it does, in the form that was asked for.
 	ShowsWork bool
+	// Screen says that it has a terminal of its own, which is left to it.
+	Screen bool
 	// Login is that of an agent's CLI, where that is in a file.
 	Login agent.StoredLogin
 	// Tested are the versions that its profile is tested with.

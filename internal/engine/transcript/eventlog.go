@@ -64,6 +64,7 @@ func NewEventLog(a *AgentAttempt) (t *EventLog, stderr io.Writer) {
 	t.pump = pump{newOutput: c.NewOutput, read: t.line, lost: func() { t.stop(nil) }, form: a.Info.Form, plain: a.Plan.Plain, direct: a.Info.Once,
 		checked: c.Checks(), live: c.Command.Stdout, flowing: c.Settings.WholeStream}
 	t.pump.open()
+	t.pump.shown = a.Info.Screen // by itself
 	if c.Settings.Judge != nil {
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	}
@@ -73,6 +74,9 @@ func NewEventLog(a *AgentAttempt) (t *EventLog, stderr io.Writer) {
 		t.errors.chatter = []byte(a.Plan.Chatter)
 	}
 	follower := a.Follower
+	if a.Info.Screen {
+		t.look.every = agentsInterval
+	}
 	if follower.SubAgents != nil && ceilings.Agents > 0 {
 		t.Follower.Look = func() (info agent.LineInfo, ok bool) {
 			if n := follower.SubAgents(); n > ceilings.Agents {
@@ -135,6 +139,9 @@ func (t *EventLog) stderrLine(line []byte) agent.Show {
 // Start hands over the process.
 func (t *EventLog) Start(p call.Process) {
 	t.reading.Lock()
+	if t.Follower.Started != nil {
+		t.Follower.Started(p.PID())
+	}
 	t.lookLater(nil)
 	t.reading.Unlock()
 	t.running.start(p)
@@ -147,6 +154,9 @@ func (t *EventLog) End() {
 	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
+	if t.Info.Screen {
+		t.lookThrough()
+	}
 	t.waited(t.change(func(p progress) (progress, actions) { return p.over(time.Now()) }))
 	t.lines.Close()
 	t.closed = true
@@ -339,11 +349,22 @@ func (t *EventLog) lookNow(rest []time.Duration) {
 	if t.closed {
 		return
 	}
-	if info, ok := t.Follower.Look(); ok {
-		if info.Turn != nil { // else it says no more than that it is alive
+	t.lookThrough()
+	t.lookLater(rest)
+}
+
+// lookThrough takes what is new on the record, line by line where it tells all that the CLI does.
+func (t *EventLog) lookThrough() {
+	for {
+		info, ok := t.Follower.Look()
+		if ok && (info.Turn != nil || t.Info.Screen) { // else it says no more than that it is alive
 			t.act(info)
 		}
-		t.beat()
+		if ok {
+			t.beat()
+		}
+		if !ok || !t.Info.Screen {
+			return
+		}
 	}
-	t.lookLater(rest)
 }

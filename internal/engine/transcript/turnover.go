@@ -29,6 +29,7 @@ type TurnReport struct {
 	Verdict  verdict.Verdict
 	Status   int // of HTTP
 	Model    string
+	Dir      string // where it was worked, if that is not where the agent was started
 	Usage    verdict.Usage
 	Requests int
 	Inner    int // retries inside the CLI
@@ -38,7 +39,7 @@ type TurnReport struct {
 // over says what there is to say of the turn, which has ended with that account, and what the next one begins with. inner is how often the CLI has tried
 // again by itself so far.
 func (t talkTurn) over(a agent.Account, v verdict.Verdict, inner int, now time.Time) (next talkTurn, r TurnReport) {
-	r = TurnReport{Number: t.number + 1, Verdict: v, Status: a.Status, Model: a.Model, Usage: less(a.Priced(), t.before),
+	r = TurnReport{Number: t.number + 1, Verdict: v, Status: a.Status, Model: a.Model, Dir: a.Dir, Usage: less(a.Priced(), t.before),
 		Requests: a.Requests - t.requests, Inner: inner - t.inner}
 	next = talkTurn{number: r.Number, before: a.Priced().Rounded(), requests: a.Requests, inner: inner, tools: map[string]agent.ToolTotal{}}
 	for _, one := range a.Tools.Totals {
