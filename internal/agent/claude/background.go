@@ -76,8 +76,16 @@ func (b *background) Account() agent.Account {
 
 // fetch reads what is new on the records of the session and of its sub-agents.
 func (b *background) fetch() {
-	var held struct{ SessionID, CWD string }
+	var held struct {
+		SessionID, CWD string
+		StartedAt      int64 // in milliseconds
+	}
 	if text, err := safefile.ReadRegular(b.process, 64<<10); err == nil && json.Unmarshal(text, &held) == nil && held.SessionID != "" {
+		if begun := time.UnixMilli(held.StartedAt); b.Session == "" && begun.After(b.since) {
+			b.since = begun // it has waited until then
+		} else if b.Session != "" && b.Session != held.SessionID {
+			b.since = time.Now().Add(-time.Second)
+		}
 		b.Session, b.dir = held.SessionID, held.CWD
 	}
 	path := findTranscript(b.profile.configDir(), b.Session)

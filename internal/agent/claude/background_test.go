@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,18 +61,19 @@ func TestBackground_Turns(t *testing.T) {
 	if _, ok := f.Look(); ok || !f.Account().Unused {
 		t.Error("it has a session")
 	}
-	r.writes(record, workRecord, time.Now().Add(-time.Hour)) // by an earlier process
-	r.writes("sessions/7.json", `{"pid":7,"sessionId":"SESSION","cwd":"/w"}`, time.Now())
+	r.writes(record, workRecord, time.Now()) // by another process, while this one waited
+	taken := time.Now().Add(time.Minute)
+	r.writes("sessions/7.json", fmt.Sprintf(`{"pid":7,"sessionId":"SESSION","cwd":"/w","startedAt":%d}`, taken.UnixMilli()), taken)
 	for _, turn := range []struct {
 		record string
 		class  verdict.Class
 		input  int64
 	}{{workRecord, verdict.OK, 20}, {limitRecord, verdict.UsageLimit, 20}, {workRecord, verdict.OK, 20}, {refusedRecord, verdict.Auth, 20}} {
-		text := strings.ReplaceAll(turn.record, "msg_", "msg_"+t.Name()) // the same message again would be the same
+		text := turn.record
 		half := len(text) / 2
 		over := 0
 		for _, piece := range []string{text[:half], text[half:]} { // it is read while it is written
-			r.writes(record, piece, time.Now().Add(time.Second))
+			r.writes(record, piece, taken.Add(time.Second))
 			for info, ok := f.Look(); ok; info, ok = f.Look() {
 				if info.TurnOver {
 					over++
