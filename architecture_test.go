@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"scripts/unit":               {},
 	"scripts/sixfaults":          {"internal/agent", "internal/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":            {"", "gh", "retry"},
-	"internal/config":            {"internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/safefile", "internal/signame", "internal/supervise", "retry", "verdict"},
+	"internal/config":            {"internal/agent", "internal/agent/custom", "internal/clientfile", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/safefile", "internal/signame", "internal/supervise", "retry", "verdict"},
 	"internal/clientfile":        {"internal/message", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/belayd":            {"internal/config", "verdict"},
 	"internal/version":           {},

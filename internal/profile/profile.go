@@ -32,7 +32,7 @@ func All() []*agent.Descriptor {
 
 // Clients are the CLIs and editors that have hooks or MCP servers in files that belay can edit.
 func Clients() (list []*clientfile.Client) {
-	for _, d := range registry {
+	for _, d := range Known() {
 		if d.Client != nil {
 			list = append(list, d.Client)
 		}

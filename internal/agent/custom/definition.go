@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -50,6 +51,8 @@ type Definition struct {
 	HomeVar, HomeDir string
 	Install, Login   string
 	Tested           agent.Tested
+	// Client has the files with its MCP servers; nil if there are none.
+	Client *clientfile.Client
 	// Outcomes is a file or directory of saved outcomes.
 	Outcomes string
 
@@ -162,6 +165,7 @@ func (d *Definition) Descriptor() *agent.Descriptor {
 		Tested:         d.Tested,
 		Ask:            d.ask(),
 		StandIn:        d.StandIn,
+		Client:         d.Client,
 		MaxInput:       d.Prompt.MaxStdin,
 		IsSession:      d.isSession,
 		SessionExample: d.Session.Example,

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clitest"
+	_ "github.com/belay-run/belay/internal/config" // has the profiles that are data
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/test/must"
@@ -162,33 +163,51 @@ func TestINTEG02_HTTPServerRestarts(t *testing.T) {
 	}
 }
 
-// The same with gemini and opencode, whose files belay has rows for.
+// The same with other agents, whose files belay has rows for, or their profiles.
 func TestOthers_ServerCrashesMidRun(t *testing.T) {
 	if !full {
 		t.Skip("only in make test-full")
 	}
 	for name, tt := range map[string]struct {
-		prefix, file, server string
-		args                 []string
+		call         string // of a tool, in the way that the agent has for that
+		file, server string
+		args         []string
 	}{
-		"gemini": {"mcp_lab_", ".gemini/settings.json",
+		"gemini": {`mcp_lab_%s: %s`, ".gemini/settings.json",
 			`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"lab": {"command": %q, "args": [], "env": {"%s": "plain"}, "trust": true}}} // mine`,
 			[]string{"--yolo", "-p", "go"}},
-		"opencode": {"lab_", ".config/opencode/opencode.jsonc", `{"$schema": "https://opencode.ai/config.json", "mcp": {"lab": {"type": "local", "command": [%q], "environment": {"%s": "plain"}, "enabled": true,}}} // mine`,
+		"opencode": {`lab_%s: %s`, ".config/opencode/opencode.jsonc", `{"$schema": "https://opencode.ai/config.json", "mcp": {"lab": {"type": "local", "command": [%q], "environment": {"%s": "plain"}, "enabled": true,}}} // mine`,
 			[]string{"run", "go"}},
+		"qwen": {`mcp__lab__%s: %s`, ".qwen/settings.json", `{"mcpServers": {"lab": {"command": %q, "args": [], "env": {"%s": "plain"}, "trust": true}}, `,
+			[]string{"-y", "-p", "go"}},
+		"kimi": {`mcp__lab__%s: %s`, ".kimi-code/mcp.json", `{"mcpServers": {"lab": {"command": %q, "args": [], "env": {"%s": "plain"}}}}`,
+			[]string{"-p", "go"}},
+		"copilot": {`lab-%s: %s`, ".copilot/mcp-config.json", `{"mcpServers": {"lab": {"type": "local", "tools": ["*"], "command": %q, "args": [], "env": {"%s": "plain"}}}}`,
+			[]string{"-p", "go", "--allow-all-tools"}},
+		"droid": {`lab___%s: %s`, ".factory/mcp.json", `{"mcpServers": {"lab": {"type": "stdio", "command": %q, "args": [], "env": {"%s": "plain"}, "disabled": false}}}`,
+			[]string{"exec", "--skip-permissions-unsafe", "go"}},
+		"grok": {`use_tool: {"tool_name":"lab__%s","tool_input":%s}`, ".grok/config.toml", "\n[mcp_servers.lab]\ncommand = %q\nargs = []\n[mcp_servers.lab.env]\n%s = \"plain\"\n",
+			[]string{"-p", "go", "--always-approve"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			path := clitest.Find(t, profile.Find(name), "")
-			api := s.rehearsal(fmt.Sprintf(`tool(%[1]secho: {"text":"one"}), tool(%[1]sexit: {"n":3}), tool(%[1]secho: {"text":"two"}), 200(text=done)`, tt.prefix))
+			tool := func(tool, input string) string { return "tool(" + fmt.Sprintf(tt.call, tool, input) + "), " }
+			api := s.rehearsal(tool("echo", `{"text":"one"}`) + tool("exit", `{"n":3}`) + tool("echo", `{"text":"two"}`) + "200(text=done)")
 			home := filepath.Join(api.Dir(), "home")
 			s.env = append(s.env, "HOME="+home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=")
 			config := filepath.Join(home, tt.file)
 			must.OK(t, os.MkdirAll(filepath.Dir(config), 0o700))
 			before := fmt.Sprintf(tt.server, probePath(), serverVar)
+			switch own, _ := os.ReadFile(config); { // of the rehearsal
+			case strings.HasPrefix(before, "\n"):
+				before = string(own) + before
+			case strings.HasSuffix(before, ", "):
+				before += strings.TrimPrefix(string(own), "{")
+			}
 			must.OK(t, os.WriteFile(config, []byte(before), 0o600))
 			if out, err := s.command("", "mcp", "install", "--client", name).Output(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("%v\n%s%s", err, out, s.stderr.String())
 			}
 			if after, _ := os.ReadFile(config); !strings.Contains(string(after), `"mcp"`) || string(after) == before {
 				t.Errorf("%s", after)
@@ -203,8 +222,16 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 			if out, err := s.command("", "mcp", "uninstall", "--client", name).Output(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if after, _ := os.ReadFile(config); string(after) != before {
-				t.Errorf("%s", after)
+			after, _ := os.ReadFile(config)
+			switch name {
+			case "grok", "qwen": // which have written it anew
+				if text := string(after); strings.Contains(text, belayPath()) || !strings.Contains(text, probePath()) {
+					t.Errorf("%s", after)
+				}
+			default:
+				if string(after) != before {
+					t.Errorf("%s", after)
+				}
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	e2e "github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/rehearse"
 )
 
 // full says that everything is to be tried, also what takes long or needs a download.
@@ -69,7 +69,7 @@ func newStage(t *testing.T) *stage {
 // environ is what belay is started with.
 func (s *stage) environ(kind string) []string {
 	env := append(os.Environ(), string(s.mark), "BELAY_STATE_DIR="+s.state, serverVar+"="+kind)
-	return slices.Concat(env, clitest.Lean, s.env)
+	return rehearse.Over(append(env, clitest.Lean...), s.env)
 }
 
 // belay is the command `belay mcp` in front of a server of that kind.
