@@ -72,7 +72,7 @@ type Info struct {
 	Stall, ToolStall time.Duration
 	// Own is what the user's settings of the CLI itself say of its retries and waits.
 	Own OwnRetries
-	// MaxInput is the most that the CLI takes on stdin, in bytes. NoInput says that it reads nothing there.
+	// MaxInput is the most that the CLI takes on stdin, in bytes; 0 means no limit. NoInput says that it reads nothing there.
 	MaxInput int64
 	NoInput  bool
 	// Resumes is the session that the command line itself resumes; empty if none, or if it does not say which.

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -42,7 +44,7 @@ func (k *stdin) read() ([]byte, *admission.Refusal) {
 			return nil, nil
 		}
 	}
-	limit := k.info.MaxInput
+	limit := cmp.Or(k.info.MaxInput, math.MaxInt64-1)
 	in := input.NewReader(k.call.Command.Stdin, limit+1)
 	refused, whole := k.await(in)
 	if !whole {

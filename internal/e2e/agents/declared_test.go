@@ -5,6 +5,7 @@ package agents_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -120,6 +121,31 @@ func TestDeclared_Throttled(t *testing.T) {
 			}
 			if entries := s.Log(); len(entries) != 2 || entries[0].ErrorType != "rate_limit" {
 				t.Errorf("%+v", entries)
+			}
+		})
+	}
+}
+
+// What is piped into a CLI that reads it reaches the model, with the prompt or as the prompt.
+func TestDeclared_Stdin(t *testing.T) {
+	stage.InFull(t)
+	t.Parallel()
+	for _, d := range thorough {
+		if d.Name == "kimi" || d.Name == "grok" {
+			continue // which do not read it
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			s := d.new(t, "200")
+			args := d.ask
+			if d.Name == "copilot" || d.Name == "droid" { // which read it in the place of a prompt
+				args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-p" || a == "say hi" })
+			}
+			const text = "the words of the pipe"
+			r := s.StartBelay(nil, args, strings.NewReader(text)).Wait()
+			r.Exits(0)
+			if main := s.API.Main(); len(main) == 0 || !strings.Contains(string(main[0].Body), text) {
+				t.Errorf("%d requests without it\n%s", len(main), r.Stderr)
 			}
 		})
 	}

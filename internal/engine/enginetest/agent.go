@@ -50,9 +50,6 @@ func (a *Agent) Info() agent.Info {
 	if info.Ladder == nil {
 		info.Ladder = supervise.Terminate
 	}
-	if info.MaxInput == 0 {
-		info.MaxInput = 1 << 20
-	}
 	return info
 }
 
