@@ -353,6 +353,9 @@ func (k *conversation) traits() call.Traits {
 func (k *conversation) policy(p retry.Policy) retry.Policy {
 	p = k.turn.policy(p)
 	p.MaxRetries = retry.None
+	if k.info.Screen {
+		p.TotalTimeout = 0
+	}
 	return p
 }
 

@@ -110,3 +110,35 @@ func TestWholeStream_ConversationAtAHold(t *testing.T) {
 		}
 	})
 }
+
+// What an agent does on a terminal of its own is read from its record, and no limit on time ends it: it may wait for its user for days.
+func TestScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := agentRunner(agent.Info{Once: true, Screen: true})
+		r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
+		r.Policy.Timeout, r.Policy.TotalTimeout, r.Stall = time.Minute, time.Hour, time.Minute
+		told := []enginetest.Event{
+			{Session: oneSession, Answered: true, Turn: &verdict.Usage{InputTokens: 10}},
+			{Session: oneSession, Class: verdict.OK, Talk: enginetest.Talk{Waiting: true, TurnOver: true}},
+		}
+		r.Profile.(*enginetest.Agent).Beside = &enginetest.Beside{Record: func() (e enginetest.Event, ok bool) {
+			if len(told) == 0 {
+				return e, false
+			}
+			e, told = told[0], told[1:]
+			return e, true
+		}}
+		var out bytes.Buffer
+		script(r, steps(0, enginetest.Print("\x1b[2J"), enginetest.Wait(48*time.Hour)))
+		c := claude
+		c.Stdout = &out
+		res, err := r.Run(t.Context(), c)
+		if err != nil || res.Duration != 48*time.Hour || out.String() != "\x1b[2J" {
+			t.Errorf("%v after %v, %q", err, res.Duration, out.String())
+		}
+		log := entries(t, r)
+		if len(log) != 2 || log[0].Kind != journal.Turn || log[1].Session != oneSession {
+			t.Errorf("%+v", log)
+		}
+	})
+}

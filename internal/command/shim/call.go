@@ -33,7 +33,7 @@ import (
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
 	if cli, argv := launched(args); cli != nil {
 		c := &shimCall{std: stdio.New(stdin, stdout, stderr), name: cli.Name, path: argv[0], args: argv}
-		return c.run(ctx, cli, config.Given{"profile": cli.Name}), true
+		return c.run(ctx, cli, config.Given{"profile": cli.Name, "worktree": "false"}), true // a session belongs to its directory
 	}
 	if len(args) == 0 || strings.HasPrefix(filepath.Base(args[0]), "belay") {
 		return 0, false

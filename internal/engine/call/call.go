@@ -100,6 +100,9 @@ func (c *Call) GateKey() string {
 
 // Timeout is how long an attempt may take: what the caller said, else what the profile knows.
 func (c *Call) Timeout() time.Duration {
+	if c.Traits.Screen {
+		return 0 // it may wait for its user for days
+	}
 	own := c.Settings.Policy.Timeout
 	own = cmp.Or(own, c.Traits.Timeout)
 	return Lower(own, c.Settings.AtMost.Timeout)
@@ -109,6 +112,8 @@ func (c *Call) Timeout() time.Duration {
 func (c *Call) Stall(tools bool) time.Duration {
 	own := c.Traits.Stall
 	switch {
+	case c.Traits.Screen:
+		return 0
 	case c.Settings.Stall != 0:
 		own = max(c.Settings.Stall, 0)
 	case tools:
