@@ -16,9 +16,10 @@ import (
 // LaunchWords stand between belay and the name of a client, where belay is in front of what that starts in the background.
 var LaunchWords = []string{"shim", "background"}
 
-// launcher is the value for a client's [Client.Launcher]: a list of words, as JSON in a text. It asks belay first, and where that is gone asks nothing.
+// launcher is the value for a client's [Client.Launcher]: a list of words, as JSON in a text. It starts belay, or, where that is gone or does not know of this, what
+// belay would have started.
 func (f *File) launcher(belay string) string {
-	words := slices.Concat([]string{"/bin/sh", "-c", `[ -x "$0" ] && exec "$0" "$@"; shift 3; exec "$@"`, belay}, LaunchWords, []string{f.Client.Name})
+	words := slices.Concat([]string{"/bin/sh", "-c", `"$0" "$1" "$2" >/dev/null 2>&1 && exec "$0" "$@"; shift 3; exec "$@"`, belay}, LaunchWords, []string{f.Client.Name})
 	var list bytes.Buffer
 	e := json.NewEncoder(&list)
 	e.SetEscapeHTML(false)
@@ -34,7 +35,7 @@ func isLauncher(value string) bool {
 }
 
 // ErrOtherLauncher says that a file has a launcher that is not belay.
-var ErrOtherLauncher = errors.New("it has a launcher of its own")
+var ErrOtherLauncher = errors.New("there is another one")
 
 // HasLauncher reports whether the client puts belay in front of what it starts in the background.
 func (c *Client) HasLauncher() bool {
@@ -57,7 +58,7 @@ func (f *File) InstallLauncher(belay string) (e Edit, err error) {
 		return e, err
 	}
 	if root.from < 0 {
-		return e, message.Error("it is empty")
+		return e, message.Error("the file is empty")
 	}
 	c := change{root.from + 1, root.from + 1, quoted(f.Client.Launcher) + ": " + f.launcher(belay)}
 	switch m := root.member(f.Client.Launcher); {
@@ -79,6 +80,15 @@ func (f *File) InstallLauncher(belay string) (e Edit, err error) {
 
 // UninstallLauncher undoes that, to the byte.
 func (f *File) UninstallLauncher() (e Edit, err error) {
+	for {
+		if e, err = f.withoutLauncher(); err != nil || bytes.Equal(e.After, f.Text) {
+			return e, err
+		}
+		f = &File{Location: f.Location, Text: e.After} // a key may be there twice
+	}
+}
+
+func (f *File) withoutLauncher() (e Edit, err error) {
 	e.After = f.Text
 	root, _, err := f.format.parse(f.Text, f.Client.TrailingCommas)
 	if err != nil || !isLauncher(root.string(f.Client.Launcher)) {
@@ -131,8 +141,10 @@ func (c *Client) SetLauncher(belay string, dryRun bool) (path string, changed bo
 	case err != nil || a.File == nil && (belay == "" || dryRun):
 		return l.Path, false, err
 	case a.File != nil:
-		if made && !dryRun {
-			err = os.Remove(l.Path)
+		if info, lerr := os.Lstat(l.Path); made && !dryRun && lerr == nil && info.Mode().IsRegular() {
+			if now, rerr := ReadAny(l); rerr == nil && now != nil && bytes.Equal(now.Text, a.After) { // else it has been written to since
+				err = os.Remove(l.Path)
+			}
 		}
 		return l.Path, !bytes.Equal(a.File.Text, a.After), err
 	}
@@ -145,5 +157,8 @@ func (c *Client) SetLauncher(belay string, dryRun bool) (path string, changed bo
 	}
 	text := &File{Location: l}
 	_, err = f.WriteString(text.newFile(text.launcher(belay)))
-	return l.Path, true, errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(l.Path) // half of it would be no settings
+	}
+	return l.Path, err == nil, err
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
@@ -132,5 +134,40 @@ func TestLauncher_LeftAlone(t *testing.T) {
 	client.SetLauncher("/opt/belay", false)
 	if _, err := os.Stat(victim); err == nil {
 		t.Error("a file was made where a link leads")
+	}
+}
+
+// Where belay cannot do it, what it would have started is started without it.
+func TestLauncher_Starts(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("claude has no launchers on Windows")
+	}
+	dir := t.TempDir()
+	at := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.OK(t, os.WriteFile(path, []byte(text), 0o755))
+		return path
+	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "directory"), 0o755))
+	for belay, want := range map[string]string{
+		at("it's belay", "#!/bin/sh\n[ $# = 2 ] || echo belay \"$@\"\n"): "belay shim background claude /bin/echo --x y z\n",
+		at("older", "#!/bin/sh\necho unknown command; exit 2\n"):         "--x y z\n",
+		at("broken", "\x7fELF\x02\x01\x01 of another machine"):           "--x y z\n",
+		filepath.Join(dir, "directory"):                                  "--x y z\n",
+		filepath.Join(dir, "gone"):                                       "--x y z\n",
+	} {
+		client, path := claudeSettings(t, "")
+		_, _, err := client.SetLauncher(belay, false)
+		must.OK(t, err)
+		text, err := os.ReadFile(path)
+		must.OK(t, err)
+		var settings map[string]string
+		var words []string
+		must.OK(t, json.Unmarshal(text, &settings))
+		must.OK(t, json.Unmarshal([]byte(settings[client.Launcher]), &words))
+		words = append(words, "/bin/echo", "--x", "y z")
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); string(out) != want || err != nil {
+			t.Errorf("%s: %q, %v", filepath.Base(belay), out, err)
+		}
 	}
 }

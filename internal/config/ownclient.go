@@ -35,8 +35,13 @@ func ownClient(name, home, homeVar string, t *fields) *clientfile.Client {
 	}
 	place("file", clientfile.Place{Scope: clientfile.User, HomeVar: homeVar})
 	place("project", clientfile.Place{Scope: clientfile.Project})
-	if len(c.Places) == 0 || key == "" || home == "" {
-		t.fail("key", message.Error("is needed, and the file, and the home of the CLI"))
+	switch {
+	case key == "":
+		t.fail("key", message.Error(message.Missing()))
+	case len(c.Places) == 0:
+		t.fail("file", message.Error(message.Missing()))
+	case home == "":
+		t.fail("file", message.Error("needs the home of the CLI"))
 	}
 	for _, kind := range t.rows("remote") {
 		c.Remote.Kinds = append(c.Remote.Kinds, clientfile.RemoteKind{Key: kind.text("key"), Type: kind.text("type"), Flag: kind.text("flag")})

@@ -130,7 +130,7 @@ func (cand *candidate) stopProcess(p call.Process, own supervise.Ladder) {
 	} else if errors.Is(cause, retry.ErrTotalTimeout) {
 		reason = "total timeout"
 	}
-	if own != nil {
+	if own != nil && !cand.call.Traits.Screen { // whose terminal's own program stops it as it likes
 		ladder = own
 	}
 	if cand.control.isKilled() {

@@ -128,7 +128,9 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.message = j.verdict.Evidence
 	case own.Class == verdict.OK && t.HasDelivered() && (early.ForCost() || early.ForCeiling() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline || reason == supervise.Stopped && c.Traits.Screen):
 		// The result is there; that the process then had to be stopped does not change it.
-		j.verdict, j.code = own, 0
+		if j.verdict = own; reason != supervise.Stopped {
+			j.code = 0
+		}
 	case early.ForCeiling():
 		// That says nothing of the service; if it is the last attempt, it is worth trying later.
 		j.verdict, j.message, j.tell = early.Verdict, early.Verdict.Evidence, early.Tell

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"time"
 
@@ -33,6 +32,9 @@ func (k *stdin) silence() time.Duration {
 	return 10 * time.Second
 }
 
+// mostStdin is what is kept in memory of the input for a CLI that has no limit of its own: more than any model reads.
+const mostStdin = 256 << 20
+
 // read reads the caller's stdin for an agent, once: all attempts get the same. The refusal says why there is none.
 func (k *stdin) read() ([]byte, *admission.Refusal) {
 	if k.info.NoInput || k.call.Command.Stdin == nil {
@@ -44,7 +46,7 @@ func (k *stdin) read() ([]byte, *admission.Refusal) {
 			return nil, nil
 		}
 	}
-	limit := cmp.Or(k.info.MaxInput, math.MaxInt64-1)
+	limit := cmp.Or(k.info.MaxInput, mostStdin)
 	in := input.NewReader(k.call.Command.Stdin, limit+1)
 	refused, whole := k.await(in)
 	if !whole {

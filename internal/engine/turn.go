@@ -359,7 +359,12 @@ func (k *conversation) policy(p retry.Policy) retry.Policy {
 	return p
 }
 
-func (k *conversation) begin() *admission.Refusal { return k.claimSession() }
+func (k *conversation) begin() *admission.Refusal {
+	if k.info.Screen {
+		return nil // its CLI sees to that
+	}
+	return k.claimSession()
+}
 
 func (k *conversation) prepare(n int, ad admission.Admission, turnOver func(transcript.TurnReport)) (launch, transcript.Transcript, error) {
 	_, l, t, err := k.plan(n, ad, turnOver)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/verdict"
 )
 
 // inBackground reports whether the process holds a session for claude's supervisor, as claude --bg has it do, or waits for one. It has a terminal of
@@ -37,19 +38,24 @@ func (p *Profile) named() string {
 // background follows a session on its record, whose lines are told as events of the stream.
 type background struct {
 	*follower
-	since   time.Time
-	process string // the file in which the process says which session it holds
-	dir     string // where that works
-	read    map[string]int64
-	news    []event
-	said    string // by the model, last in this turn
+	begun  time.Time // the process
+	since  time.Time // what counts of the record
+	looked time.Time
+	holds  string // the file in which the process says which session it holds
+	dir    string // where that works
+	path   string // its record; empty as long as that is not found
+	read   map[string]int64
+	news   []event
+	over   bool   // no turn is under way
+	said   string // by the model, last in this turn
 }
 
 // followRecord follows a session in the background.
 func (p *Profile) followRecord(f *follower) agent.Follower {
-	b := &background{follower: f, since: time.Now().Truncate(time.Millisecond), read: map[string]int64{}}
+	now := time.Now().Truncate(time.Millisecond)
+	b := &background{follower: f, begun: now, since: now, looked: now, read: map[string]int64{}, over: true}
 	f.Session, f.events = p.named(), true
-	started := func(pid int) { b.process = filepath.Join(p.configDir(), "sessions", strconv.Itoa(pid)+".json") }
+	started := func(pid int) { b.holds = filepath.Join(p.configDir(), "sessions", strconv.Itoa(pid)+".json") }
 	return agent.Follower{Reader: b, Look: b.look, Started: started, JudgeTurn: f.judgeTurn}
 }
 
@@ -70,31 +76,48 @@ func (b *background) look() (info agent.LineInfo, ok bool) {
 func (b *background) Account() agent.Account {
 	a := b.follower.Account()
 	a.Dir = b.dir
-	a.Unused = b.Session == "" // it has waited for a session in vain
+	a.Unused = !b.turnBegun && (b.class == "" || b.class == verdict.Interrupted) // it has waited in vain
 	return a
 }
 
 // fetch reads what is new on the records of the session and of its sub-agents.
 func (b *background) fetch() {
+	looked := time.Now()
+	b.hold()
+	b.looked = looked
+	if b.path == "" {
+		b.path = findTranscript(b.profile.configDir(), b.Session)
+	}
+	if b.path == "" {
+		return
+	}
+	b.readOn(b.path, false)
+	for _, helper := range agent.Glob(strings.TrimSuffix(b.path, ".jsonl"), "subagents", "*.jsonl") {
+		b.readOn(helper, true)
+	}
+}
+
+// hold finds out which session the process holds. What another process has said that had its number does not count.
+func (b *background) hold() {
 	var held struct {
 		SessionID, CWD string
 		StartedAt      int64 // in milliseconds
 	}
-	if text, err := safefile.ReadRegular(b.process, 64<<10); err == nil && json.Unmarshal(text, &held) == nil && held.SessionID != "" {
-		if begun := time.UnixMilli(held.StartedAt); b.Session == "" && begun.After(b.since) {
-			b.since = begun // it has waited until then
-		} else if b.Session != "" && b.Session != held.SessionID {
-			b.since = time.Now().Add(-time.Second)
-		}
-		b.Session, b.dir = held.SessionID, held.CWD
-	}
-	path := findTranscript(b.profile.configDir(), b.Session)
-	if path == "" {
+	text, err := safefile.ReadRegular(b.holds, 64<<10)
+	if err != nil || json.Unmarshal(text, &held) != nil || !agent.IsUUID(held.SessionID) || time.UnixMilli(held.StartedAt).Before(b.begun) {
 		return
 	}
-	for _, file := range append([]string{path}, agent.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents", "*.jsonl")...) {
-		b.readOn(file, file != path)
+	if filepath.IsAbs(held.CWD) {
+		b.dir = held.CWD
 	}
+	if held.SessionID == b.Session {
+		return
+	}
+	b.since = b.looked
+	if b.Session == "" {
+		b.since = time.UnixMilli(held.StartedAt) // it has waited until then
+	}
+	b.Session, b.path = held.SessionID, ""
 }
 
 func (b *background) readOn(path string, helper bool) {
@@ -103,6 +126,9 @@ func (b *background) readOn(path string, helper bool) {
 		return
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() < b.read[path] {
+		b.read[path] = 0 // it was written anew
+	}
 	if _, err := f.Seek(b.read[path], io.SeekStart); err != nil {
 		return
 	}
@@ -127,7 +153,6 @@ type recordEvent struct {
 	Timestamp time.Time `json:"timestamp"`
 	SessionID string    `json:"sessionId"`
 	Sidechain bool      `json:"isSidechain"`
-	Source    string    `json:"promptSource"` // of what a person has asked
 	Status    int       `json:"apiErrorStatus"`
 	ErrorName string    `json:"apiError"`
 	ErrorType string    `json:"apiErrorType"`
@@ -142,8 +167,6 @@ func (b *background) told(r recordEvent) (e event, ok bool) {
 	switch {
 	case r.Type == "assistant":
 		e.RateLimit, e.result = r.Limits, result{Status: r.Status, APIError: r.ErrorName, APIErrorType: r.ErrorType}
-	case r.Type == "user" && r.Source != "":
-		b.news = append(b.news, event{Type: "system", Subtype: "init", Session: r.SessionID, Version: r.Release})
 	case r.Type == "user":
 	case r.Subtype == "turn_duration":
 		e = event{Type: "result", Subtype: "success", Session: r.SessionID}
@@ -153,24 +176,30 @@ func (b *background) told(r recordEvent) (e event, ok bool) {
 	return e, true
 }
 
-// event takes an event, and makes the end of a turn that of the stream: with what has failed, if it has.
+// event takes an event. The first of a turn, and its end, with what has failed, become what they are in the stream.
 func (b *background) event(e event, line agent.Line) agent.LineInfo {
+	if b.over && e.Type != "result" && e.Parent == "" {
+		b.over, b.said, b.complaint = false, "", event{}
+		b.follower.event(event{Type: "system", Subtype: "init", Session: e.Session, Version: b.Version, Model: b.Model}, line)
+		b.Models = agent.ModelUse{} // its user may choose another one
+	}
 	switch {
 	case e.Type == "assistant" && e.Error != "":
 		b.limit = rateLimit{}
 		if e.RateLimit.Status == "rejected" {
 			b.limit = e.RateLimit
 		}
-		b.quota = e.RateLimit.windows()
-	case e.Type == "assistant":
-		b.said = cmp.Or(e.Message.Content.text(), b.said)
+	case e.Type == "assistant" && e.Parent == "":
+		b.said, b.Model = cmp.Or(e.Message.Content.text(), b.said), cmp.Or(e.Message.Model, b.Model)
 	case e.Type == "result" && b.complaint.Error != "":
 		e.result = b.complaint.result
 		e.IsError, e.Text = true, b.complaint.Message.Content.text()
 	case e.Type == "result" && b.aborted:
 		e.IsError, e.Subtype = true, "error_during_execution"
 	case e.Type == "result":
-		e.Text, b.said = cmp.Or(b.said, "-"), "" // it may have only used tools
+		e.Text = cmp.Or(b.said, "-") // it may have only used tools
 	}
+	b.over = b.over || e.Type == "result"
+	b.quota = e.RateLimit.windows()
 	return b.follower.event(e, line)
 }

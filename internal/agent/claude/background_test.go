@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,9 @@ const (
 {"isSidechain":false,"type":"system","subtype":"turn_duration","durationMs":404,"timestamp":"TIME","uuid":"d3","sessionId":"SESSION","version":"2.1.325"}
 `
 )
+
+// idleRecord is a turn in which the model was not asked, such as a command of claude's own.
+var idleRecord = strings.Join(slices.Delete(strings.SplitAfter(refusedRecord, "\n"), 1, 2), "")
 
 // recordedSession writes the records of a home of claude's.
 type recordedSession struct {
@@ -61,14 +65,19 @@ func TestBackground_Turns(t *testing.T) {
 	if _, ok := f.Look(); ok || !f.Account().Unused {
 		t.Error("it has a session")
 	}
-	r.writes(record, workRecord, time.Now()) // by another process, while this one waited
+	r.writes(record, workRecord, time.Now())                                                                 // by another process, while this one waited
+	r.writes("sessions/7.json", `{"pid":7,"sessionId":"SESSION","cwd":"/old","startedAt":1000}`, time.Now()) // by one that had its number
+	if _, ok := f.Look(); ok || f.Account().Dir != "" {
+		t.Errorf("%+v", f.Account())
+	}
+	must.OK(t, os.Remove(filepath.Join(r.home, "sessions", "7.json")))
 	taken := time.Now().Add(time.Minute)
 	r.writes("sessions/7.json", fmt.Sprintf(`{"pid":7,"sessionId":"SESSION","cwd":"/w","startedAt":%d}`, taken.UnixMilli()), taken)
 	for _, turn := range []struct {
 		record string
 		class  verdict.Class
 		input  int64
-	}{{workRecord, verdict.OK, 20}, {limitRecord, verdict.UsageLimit, 20}, {workRecord, verdict.OK, 20}, {refusedRecord, verdict.Auth, 20}} {
+	}{{workRecord, verdict.OK, 20}, {limitRecord, verdict.UsageLimit, 20}, {workRecord, verdict.OK, 20}, {refusedRecord, verdict.Auth, 20}, {idleRecord, verdict.OK, 20}} {
 		text := turn.record
 		half := len(text) / 2
 		over := 0
@@ -84,7 +93,7 @@ func TestBackground_Turns(t *testing.T) {
 		if over != 1 || v.Class != turn.class || (v.Class == verdict.UsageLimit) == v.Hint.IsZero() {
 			t.Errorf("%d turns over, %+v, want %s", over, v, turn.class)
 		}
-		if a := f.Account(); a.Unused || a.Dir != "/w" || a.Session != agent.UUIDExample || a.Usage.InputTokens != turn.input {
+		if a := f.Account(); a.Unused || a.Dir != "/w" || a.Session != agent.UUIDExample || a.Usage.InputTokens != turn.input || a.Model != "claude-opus-5-5" {
 			t.Errorf("%+v", a)
 		}
 	}

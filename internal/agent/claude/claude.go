@@ -137,7 +137,7 @@ func (p *Profile) Info() agent.Info {
 		t.Asks = isMessage
 	}
 	if p.inBackground() {
-		t.Once, t.Screen, t.Unknown, t.Ladder = true, true, "", nil
+		t.Once, t.Screen, t.Unknown = true, true, ""
 	}
 	t.TellsCalls, t.TellsAgents = !p.plain(), !p.plain()
 	if !t.Once && !p.plain() {

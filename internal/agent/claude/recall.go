@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"time"
 
@@ -46,11 +47,13 @@ func findTranscript(home, session string) string {
 	}) {
 		return ""
 	}
-	found := agent.Glob(home, "projects", "*", session+".jsonl")
-	if len(found) == 0 {
-		return ""
+	path, written := "", time.Time{}
+	for _, found := range agent.Glob(home, "projects", "*", session+".jsonl") {
+		if info, err := os.Stat(found); err == nil && (path == "" || info.ModTime().After(written)) { // an older one is a copy
+			path, written = found, info.ModTime()
+		}
 	}
-	return found[0]
+	return path
 }
 
 // transcript is what a session's record says.

@@ -31,6 +31,9 @@ import (
 // Main runs belay in the place of a CLI, by whose name its process was started, as the links of belay shim do, or in front of what a CLI starts in the
 // background. ok is false if it was started by its own: args[0] is the name.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
+	if len(args) == 3 && slices.Equal(args[1:], clientfile.LaunchWords) {
+		return 0, true // a launcher asks whether we know of it
+	}
 	if cli, argv := launched(args); cli != nil {
 		c := &shimCall{std: stdio.New(stdin, stdout, stderr), name: cli.Name, path: argv[0], args: argv}
 		return c.run(ctx, cli, config.Given{"profile": cli.Name, "worktree": "false"}), true // a session belongs to its directory

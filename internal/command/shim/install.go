@@ -65,7 +65,7 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 		anything = anything || changed
 	}
 	for _, name := range linked {
-		failed = errors.Join(failed, launch(w, profile.Find(name).Client, belay))
+		launch(w, profile.Find(name).Client, belay)
 	}
 	if len(linked) > 0 {
 		term.Line(w, message.ShimsLinked(linked, dir, belay, anything))
@@ -75,20 +75,17 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 }
 
 // launch puts belay in front of what a CLI starts in the background, if it can.
-func launch(w io.Writer, client *clientfile.Client, belay string) error {
+func launch(w io.Writer, client *clientfile.Client, belay string) {
 	if client == nil || client.Launcher == "" {
-		return nil
+		return
 	}
 	path, changed, err := client.SetLauncher(belay, false)
 	switch {
-	case errors.Is(err, clientfile.ErrOtherLauncher):
-		term.Line(w, fmt.Sprintf("What %s runs in the background does not go through belay: %s has another %s.", client.Name, term.Tilde(path), client.Launcher))
 	case err != nil:
-		return command.Fail(fmt.Errorf("%s: %w", path, err))
+		term.Line(w, fmt.Sprintf("What %s runs in the background does not go through belay: %s in %s is not set: %v.", client.Name, client.Launcher, term.Tilde(path), err))
 	case changed:
 		term.Line(w, fmt.Sprintf("What %s runs in the background goes through belay, too: %s in %s.", client.Name, client.Launcher, term.Tilde(path)))
 	}
-	return nil
 }
 
 // sayPath says how the directory is put first on the PATH.

@@ -65,8 +65,8 @@ func remove(dir string, named []string) (removed []string, failed error) {
 // unlaunch takes belay away from what these CLIs, or all if none is named, start in the background, and returns how many that were.
 func unlaunch(w io.Writer, named []string, dryRun bool) (done int, failed error) {
 	for _, client := range profile.Clients() {
-		if client.Launcher == "" || len(named) > 0 && !slices.Contains(named, client.Name) {
-			continue
+		if client.Launcher == "" || len(named) > 0 && !slices.Contains(named, client.Name) || !dryRun && len(shim.Dirs([]string{client.Name})) > 0 {
+			continue // or there are other links to it
 		}
 		path, changed, err := client.SetLauncher("", dryRun)
 		switch {

@@ -31,7 +31,7 @@ Change it:
   belay uninstall-all --yes`,
 		Long: `Undoes, byte for byte, what 'belay hook install' and 'belay mcp install' have changed. This covers your
 own files, for all projects that they name, and the files of the current directory. The links of
-'belay shim install' are removed, and what it has set. What you have put behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
+'belay shim install' are removed, and the processWrapper in claude's settings. What you have put behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
 belay that is gone has lost its hooks and servers. What else there is to remove: https://github.com/belay-run/belay/blob/main/docs/install.md#remove-every-trace`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
