@@ -16,7 +16,7 @@ import (
 )
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
-var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "status",
+var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "retry", "status",
 	"message", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes", "mcp"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
@@ -36,6 +36,7 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 		Name:     name,
 		Commands: t.texts("command"),
 		Options:  t.options("options"),
+		Retry:    t.text("retry"),
 		Status:   t.text("status"),
 		Message:  t.text("message"),
 		Stop:     t.ladder("stop"),

@@ -253,3 +253,24 @@ func FuzzJudge(f *testing.F) {
 		follow.Render(&strings.Builder{}, agent.Text)
 	})
 }
+
+// A retry that is told on stderr counts as one that is told in an event.
+func TestRetry_OnStderr(t *testing.T) {
+	d := &Definition{Name: "toy", Headless: Headless{Always: true}, Retry: `^Retrying in (?<wait>\d+)s: (?<error>.*)`}
+	if err := d.Check(); err != nil {
+		t.Fatal(err)
+	}
+	p := d.Descriptor().New([]string{"toy"}, nil, "").(agent.Agent)
+	f := p.Follow(agent.Plan{Args: []string{"toy"}})
+	if _, ok := f.StderrLine([]byte("Warning: retrying in 3s: x")); ok {
+		t.Error("a warning is a retry")
+	}
+	info, ok := f.StderrLine([]byte("Retrying in 60s: You exceeded your current quota, please check your plan and billing details."))
+	if r := info.Retrying; !ok || r == nil || r.Wait != time.Minute || r.Verdict.Class != verdict.Billing || !r.Hopeless {
+		t.Errorf("%v, %+v, %+v", ok, info.Retrying, f.Account())
+	}
+	d.Retry = "^Retrying"
+	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "needs a group") {
+		t.Error(err)
+	}
+}

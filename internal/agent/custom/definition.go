@@ -35,6 +35,8 @@ type Definition struct {
 	StandIn  agent.StandIn
 	// Events say what lines of JSON mean; the first that matches a line counts.
 	Events []Event
+	// Retry is a pattern of a line on stderr that tells of a retry inside the CLI. Its groups are named as fields of an event are.
+	Retry string
 	// Status is a pattern whose first group is the HTTP status in the CLI's own words.
 	Status string
 	// Message is a pattern whose first group is what an error says, without what the CLI puts around it.
@@ -222,6 +224,7 @@ func (d *Definition) isSession(id string) bool {
 type table struct {
 	rules   []row
 	events  []event
+	retry   *regexp.Regexp
 	status  *regexp.Regexp
 	message *regexp.Regexp
 	session *regexp.Regexp
@@ -279,6 +282,12 @@ func (d *Definition) compile() (t *table, first error) {
 	wrong("status", err)
 	t.message, err = compileGroup("(?s)", d.Message, `it needs a group around the words, such as "^Failed: (.*)"`)
 	wrong("message", err)
+	if d.Retry != "" {
+		if t.retry, err = compilePattern("", d.Retry, ""); err == nil && t.retry.SubexpIndex(string(FieldError)) < 0 {
+			t.retry, err = nil, errors.New(`it needs a group around the words, such as "^Retrying: (?<error>.*)"`)
+		}
+		wrong("retry", err)
+	}
 	if d.Session.ID != "" {
 		t.session, err = compilePattern("^(?:", d.Session.ID, ")$")
 		wrong("session.id", err)

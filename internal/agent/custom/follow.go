@@ -26,7 +26,10 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 			}
 		}
 	}
-	return agent.Follower{Reader: f}
+	if f.table.retry == nil {
+		return agent.Follower{Reader: f}
+	}
+	return agent.Follower{Reader: f, StderrLine: f.stderrLine}
 }
 
 // follower reads the output of one attempt.
@@ -89,6 +92,23 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.troubled = f.troubled || retrying != nil
 	info.Troubled = f.troubled
 	return info
+}
+
+// stderrLine takes a line of stderr that tells of a retry as an event would.
+func (f *follower) stderrLine(line []byte) (info agent.LineInfo, ok bool) {
+	groups := f.table.retry.FindSubmatch(line)
+	if groups == nil {
+		return info, false
+	}
+	e, told := &Event{Kind: Retry, Paths: map[Field]string{}}, map[string]any{}
+	for i, name := range f.table.retry.SubexpNames() {
+		e.Paths[Field(name)], told[name] = name, string(groups[i])
+	}
+	_, _, retrying := f.take(&read{&event{Event: e}, told, true}, agent.Line{})
+	f.troubled = true
+	info = f.info()
+	info.Retrying, info.Troubled = retrying, true
+	return info, true
 }
 
 // info says how the attempt stands as a whole.
