@@ -53,7 +53,6 @@ func (r recordedSession) writes(path, text string, at time.Time) {
 
 // A session that a waiting process takes over is followed turn by turn, from then on, on its record.
 func TestBackground_Turns(t *testing.T) {
-	t.Parallel()
 	r := recordedSession{t, t.TempDir()}
 	const record = "projects/-w/" + agent.UUIDExample + ".jsonl"
 	p := New([]string{"claude", "--bg-spare", "/s"}, []string{"CLAUDE_CODE_SESSION_KIND=bg", "CLAUDE_CONFIG_DIR=" + r.home})
@@ -101,7 +100,6 @@ func TestBackground_Turns(t *testing.T) {
 
 // Of what claude's supervisor starts, only sessions are followed.
 func TestBackground_Sessions(t *testing.T) {
-	t.Parallel()
 	const id = agent.UUIDExample
 	for line, want := range map[string]bool{
 		"--session-id " + id + " hi":                              true,

@@ -38,8 +38,8 @@ logs in to stays as it is. A public server without credentials may need a login 
   codex     $CODEX_HOME/config.toml, .codex/config.toml (project)
   gemini    ~/.gemini/settings.json, .gemini/settings.json (project)
   opencode  ~/.config/opencode/opencode.json, opencode.json (project), or .jsonc
-  qwen, copilot, droid, grok, kimi, and CLIs that you declare, where you have used
-            them: the files that their profiles name
+  qwen, copilot, droid, grok, kimi, and CLIs that you declare: the files that
+            their profiles name, where the CLI has been used
   cursor    ~/.cursor/mcp.json, .cursor/mcp.json (project)
   vscode    mcp.json of the user's profile, .vscode/mcp.json (project)
 
