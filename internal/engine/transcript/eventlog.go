@@ -152,11 +152,11 @@ func (t *EventLog) End() {
 	if t.beside != nil {
 		t.beside.close()
 	}
+	if t.Info.Screen {
+		t.lookNow(nil)
+	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	if t.Info.Screen {
-		t.lookThrough()
-	}
 	t.waited(t.change(func(p progress) (progress, actions) { return p.over(time.Now()) }))
 	t.lines.Close()
 	t.closed = true
@@ -349,22 +349,15 @@ func (t *EventLog) lookNow(rest []time.Duration) {
 	if t.closed {
 		return
 	}
-	t.lookThrough()
-	t.lookLater(rest)
-}
-
-// lookThrough takes what is new on the record, line by line where it tells all that the CLI does.
-func (t *EventLog) lookThrough() {
-	for {
-		info, ok := t.Follower.Look()
-		if ok && (info.Turn != nil || t.Info.Screen) { // else it says no more than that it is alive
-			t.act(info)
+	for info, ok := t.Follower.Look(); ok; info, ok = t.Follower.Look() {
+		t.beat()
+		if !t.Info.Screen {
+			if info.Turn != nil { // else it says no more than that it is alive
+				t.act(info)
+			}
+			break
 		}
-		if ok {
-			t.beat()
-		}
-		if !ok || !t.Info.Screen {
-			return
-		}
+		t.act(info) // such a record tells line by line all that the CLI does
 	}
+	t.lookLater(rest)
 }
