@@ -106,7 +106,7 @@ belay run --max-retries 3 --base-delay 10ms --min-free-disk 50M --result-file re
 echo "code $?"
 echo "free $(stat -f -c %a . | tr -d '\n') $(stat -f -c %S .)"
 belay run --min-free-disk 50M -- touch started; echo "code $? $(ls started 2>&1)"
-echo 'one' | belay batch --min-free-disk 50M --max-wait 0 -o results.jsonl - -- touch > said2 2>&1; echo "batch $?"
+echo 'one' | timeout 60 belay batch --min-free-disk 50M --max-wait 0 -o results.jsonl - -- touch > said2 2>&1; echo "batch $?"
 cat said result.json state/log.jsonl said2; ls state/runs | sed 's/^/left /'`
 	out, err := r.command(command[0], append(command[1:], "sh", "-c", script)...).CombinedOutput()
 	text := string(out)

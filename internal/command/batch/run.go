@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -50,8 +49,8 @@ func (r *taskRunner) run(b *batch.Batch, results string, line batchCommand) erro
 	r.awaitStart(ctx, record)
 	r.starter.Supervisor = command.Supervisor(r.ctx)
 	b.NoWait = !r.waits(r.settings)
-	if b.MaxLack = cmp.Or(r.settings.MaxWait, usualMaxWait); r.settings.NoWait {
-		b.MaxLack = 0
+	if b.MaxLack = r.settings.MaxWait; b.MaxLack == 0 && !r.settings.NoWait && !r.settings.Chosen("max-wait") {
+		b.MaxLack = usualMaxWait
 	}
 	b.Do = r.do
 	b.Ended, b.FailuresOnly = r.view.ended, true
