@@ -74,31 +74,24 @@ func tree(t *testing.T, dir string) map[string]bool {
 // ownLog is where claude's attempts are on record in the working directory.
 func ownLog(s *stage.Stage) string { return filepath.Join(s.Work, ".logs", "claude_invocations.jsonl") }
 
+// hostilePrompt is one that a shell would make something of.
+const hostilePrompt = "$(touch made) `touch made`; touch made & | > made \"quoted\" 'single' \\ * ~ $HOME\nline"
+
 // Seed000 are the twelve scenarios of the design that asked for a client of the Claude CLI, by their numbers.
 func TestSeed000(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T, *stage.Stage){
 		"010_HappyPath": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("200(in=100, out=7)")
-			r := s.Belay(nil, []string{"-p", "say hi"})
+			r := s.Belay(nil, []string{"-p", hostilePrompt})
 			r.Exits(0)
 			r.Is("", 1)
 			r.Prints(answer)
 			r.Used(100, 7)
+			readByNoShell(t, s)
 			s.Asked(1)
 			if r.Result.Usage.Cost == nil || *r.Result.Usage.Cost <= 0 || r.Result.Waited != 0 || r.Stderr != "" {
 				t.Errorf("%+v\n%s", r.Result, r.Stderr)
-			}
-		},
-		"020_RetryOn429": func(t *testing.T, s *stage.Stage) {
-			s.Rehearse("429, 200")
-			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"} // so that the retry is not claude's own
-			r := s.Belay(nil, []string{"-p", "say hi"})
-			r.Exits(0)
-			r.Is("", 2)
-			s.Asked(2)
-			if r.Result.Waited <= 0 {
-				t.Errorf("waited %v", r.Result.Waited)
 			}
 		},
 		"030_MaxRetriesExhausted": func(t *testing.T, s *stage.Stage) {
@@ -164,12 +157,18 @@ func TestSeed000(t *testing.T) {
 				t.Errorf("it always waited %v s", different)
 			}
 		},
-		"080_Logging": func(t *testing.T, s *stage.Stage) {
-			s.Rehearse("500, 200")
-			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.1"}
-			s.Belay(nil, []string{"-p", "a secret prompt"}).Exits(0)
+		"020_RetryOn429_080_Logging": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("429, 200")
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"} // so that the retry is not claude's own
+			r := s.Belay(nil, []string{"-p", "a secret prompt"})
+			r.Exits(0)
+			r.Is("", 2)
+			s.Asked(2)
+			if r.Result.Waited <= 0 {
+				t.Errorf("waited %v", r.Result.Waited)
+			}
 			log := entries(t, ownLog(s))
-			if len(log) != 2 || log[0].Status != "retry" || log[0].ErrorType == nil || *log[0].ErrorType != "server_error" || log[1].Status != "success" || log[1].Attempt != 2 {
+			if len(log) != 2 || log[0].Status != "retry" || log[0].ErrorType == nil || *log[0].ErrorType != "rate_limit" || log[1].Status != "success" || log[1].Attempt != 2 {
 				t.Fatalf("%+v", log)
 			}
 			sum := sha256.Sum256([]byte("a secret prompt"))
@@ -189,17 +188,14 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"090_Environment": func(t *testing.T, s *stage.Stage) {
-			s.Rehearse("500x*")
-			s.Env = []string{"CLAUDE_MAX_RETRIES=2", "CLAUDE_BASE_DELAY=0.1"}
-			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
-			s.Asked(2)
+			// What its variables set is in 030 and 060.
 			for _, bad := range []string{"CLAUDE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=many", "CLAUDE_BASE_DELAY=soon", "CLAUDE_JITTER_FACTOR=x"} {
 				s.Env = []string{bad}
 				r := s.Belay(nil, []string{"-p", "say hi"})
 				r.Exits(2)
 				r.Says(strings.SplitN(bad, "=", 2)[0])
 			}
-			s.Asked(2)
+			s.Asked(0)
 		},
 		"100_NothingElseStartsIt": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("hang")
@@ -235,23 +231,27 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"120_NoShell": func(t *testing.T, s *stage.Stage) {
-			prompt := "$(touch made) `touch made`; touch made & | > made \"quoted\" 'single' \\ * ~ $HOME\nline"
-			s.Belay(nil, []string{"-p", prompt}).Exits(0)
-			s.Belay([]string{"--prompt", prompt}, []string{"-p"}).Exits(0)
-			s.Asked(2)
-			for _, q := range s.API.Main() {
-				if texts := s.Told(q); stage.Count(texts, prompt) != 1 {
-					t.Errorf("it has become %q", texts)
-				}
-			}
-			if s.Has("made") {
-				t.Error("a shell has read the prompt")
-			}
+			s.Belay([]string{"--prompt", hostilePrompt}, []string{"-p"}).Exits(0)
+			s.Asked(1)
+			readByNoShell(t, s)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, claude.New(t, "", "200"))
 		})
+	}
+}
+
+// readByNoShell checks that the hostile prompt has come as it is, once with each request.
+func readByNoShell(t *testing.T, s *stage.Stage) {
+	t.Helper()
+	for _, q := range s.API.Main() {
+		if texts := s.Told(q); stage.Count(texts, hostilePrompt) != 1 {
+			t.Errorf("it has become %q", texts)
+		}
+	}
+	if s.Has("made") {
+		t.Error("a shell has read the prompt")
 	}
 }
