@@ -69,7 +69,7 @@ func (f *finisher) doneAlready() (j *judgement, stop *retry.Error) {
 			return j, f.refusal(j)
 		}
 	}
-	if _, goesOn := f.cand.kind.continues(); ground.isDone() && !goesOn {
+	if ground != nil && ground.done {
 		return &judgement{code: -1, verdict: verdict.Verdict{Class: verdict.OK, Rule: "worktree"}}, nil
 	}
 	if !first {

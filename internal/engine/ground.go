@@ -31,7 +31,8 @@ type ground struct {
 	tree     *worktree.Tree // as it is planned, until it is entered
 	base     string         // what a fresh start is made from
 	entered  bool
-	again    bool // an earlier run has worked in it
+	unused   bool // no run has worked in it
+	done     bool // an earlier run has done the work of a task, and was killed before that was on record: it must not be done twice
 	last     int  // the attempt that has worked in it last
 	kept     []string
 	result   *belaytype.Worktree // what has become of the work; nil as long as it is not over
@@ -78,7 +79,7 @@ func (g *ground) ready(cand *candidate, n int) (refused *admission.Refusal) {
 	case !g.entered:
 		err = g.enter(cand, session, goesOn)
 	case g.last > 0 && g.last != n:
-		err = g.between(cand, fmt.Sprintf("attempt-%d", g.last), goesOn)
+		err = g.renew(cand, goesOn)
 	}
 	if err == nil {
 		g.last = n
@@ -119,52 +120,46 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 			return &belaytype.UsageError{Err: fmt.Errorf("session %s has not worked in a tree of its own", session)}
 		}
 	}
-	if g.again, err = t.Enter(); err != nil {
+	if err = t.Enter(); err != nil {
 		return err
 	}
 	g.entered = true
-	if !g.again {
-		return g.setUp(cand)
+	switch t.State {
+	case worktree.Making:
+		g.unused = len(t.Saved) == 0
+	case worktree.Failed, worktree.Conflict: // it is tried again, on what is there now
+	default:
+		g.base = t.Base
+		g.done = g.ofTask() && !goesOn && (t.State == worktree.Done || t.State == worktree.Landed)
 	}
-	if t.State != worktree.Failed && t.State != worktree.Conflict {
-		g.base = t.Base // it goes on; otherwise it is tried again, on what is there now
-	}
-	if goesOn || g.isDone() {
-		return nil
-	}
-	return g.between(cand, "before", false)
+	return g.renew(cand, goesOn)
 }
 
 // ofTask reports whether it is that of a task.
 func (g *ground) ofTask() bool { return g != nil && g.settings.Key != "" }
 
-// isDone reports whether an earlier run has done the work of a task and was killed before that was on record: it must not be done twice.
-func (g *ground) isDone() bool {
-	return g.ofTask() && g.again && (g.tree.State == worktree.Done || g.tree.State == worktree.Landed)
-}
-
-// between is what becomes of the ground between two attempts.
-func (g *ground) between(cand *candidate, label string, goesOn bool) error {
-	if goesOn {
-		return g.tree.Save(label, worktree.Working)
+// renew makes the tree ready for the next attempt: as it was left, or as it was made, with the user's line for a new one.
+func (g *ground) renew(cand *candidate, goesOn bool) error {
+	base, state := g.base, worktree.Working
+	if g.done {
+		state = g.tree.State
 	}
-	unready, moved, err := g.tree.Fresh(label, g.base)
+	if goesOn || g.done {
+		base = ""
+	}
+	unready, moved, err := g.tree.Renew(g.last, base, state)
 	if moved != "" {
 		g.kept = append(g.kept, moved)
 	}
-	if err == nil && unready {
-		err = g.setUp(cand)
-	}
-	return err
-}
-
-// setUp runs the user's line for a new tree.
-func (g *ground) setUp(cand *candidate) error {
-	g.move(cand)
-	c, line := cand.call, g.settings.Setup
-	if line == "" {
+	line := g.settings.Setup
+	switch {
+	case err != nil || !unready:
+		return err
+	case line == "":
 		return g.tree.Ready(false)
 	}
+	g.move(cand)
+	c := cand.call
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
 	var f finding
 	l := launch{args: supervise.Shell(line), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
@@ -201,8 +196,7 @@ func (g *ground) leave(f *finisher, n int, j *judgement, stop *retry.Error) *ret
 	}
 	t, class := g.tree, j.verdict.Class
 	defer t.Release()
-	unused := g.last == 0 && !g.again && len(t.Saved) == 0
-	if unused && class != verdict.OK && t.Drop() == nil {
+	if g.unused && g.last == 0 && class != verdict.OK && t.Drop() == nil {
 		return stop
 	}
 	turn := f.cand.call.Traits.Kind == call.AgentTurn // whose session can continue

@@ -7,34 +7,6 @@ import (
 	"slices"
 )
 
-// List are all trees, the oldest first. What killed runs have left in them is saved before.
-func (s *Store) List() ([]*Tree, error) {
-	list, err := s.list()
-	for _, t := range list {
-		if after[t.State] != "" && t.Take() == nil {
-			t.Release()
-		}
-	}
-	return list, err
-}
-
-// Now is how far the work is: what is on record may be of a process that was killed, and the user may have merged the branch.
-func (t *Tree) Now() State {
-	lock, err := t.claim(0)
-	if err == nil {
-		lock.Close()
-	}
-	switch {
-	case errors.Is(err, errBusy):
-		return Working
-	case after[t.State] != "", t.State == Making:
-		return Killed
-	case t.State == Done && t.Landed():
-		return Landed
-	}
-	return t.State
-}
-
 // Drop removes the tree with all that is in it, its branch, and what was saved of it. The caller has taken it.
 func (t *Tree) Drop() error {
 	err := t.remove()

@@ -34,7 +34,8 @@ func enter(t *testing.T, s *Store, top string) *Tree {
 	tree, err := s.Plan(top, "", "")
 	must.OK(t, err)
 	tree.ID, tree.Run = "run", "run"
-	_, err = tree.Enter()
+	must.OK(t, tree.Enter())
+	_, _, err = tree.Renew(0, tree.Base, Working)
 	must.OK(t, err)
 	must.OK(t, tree.Ready(false))
 	t.Cleanup(tree.Release)
@@ -59,7 +60,7 @@ func run(t testing.TB, dir string, args ...string) {
 func all(tree *Tree) {
 	tree.Save("attempt-1", Working)
 	tree.Diff()
-	tree.Fresh("attempt-2", tree.Base)
+	tree.Renew(2, tree.Base, Working)
 	os.WriteFile(filepath.Join(tree.Path, "new.txt"), []byte("new"), 0o600)
 	tree.Commit("work", Done)
 	tree.Work()
@@ -202,8 +203,9 @@ func TestEnter_KilledInSetup(t *testing.T) {
 	again, err := s.Plan(top, "", "")
 	must.OK(t, err)
 	again.ID, again.Run = "run", "run"
-	ready, err := again.Enter()
-	if must.OK(t, err); ready || output(t, top, "show", "refs/belay/run/before:mine.txt") != "mine" {
+	must.OK(t, again.Enter())
+	unready, _, err := again.Renew(0, again.Base, Working)
+	if must.OK(t, err); !unready || output(t, top, "show", "refs/belay/run/before:mine.txt") != "mine" {
 		t.Error(again)
 	}
 	again.Release()

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,36 +21,35 @@ import (
 )
 
 // NotLanded is why a branch is not brought into the one that it came from. Nothing was touched.
-type NotLanded struct {
-	Branch, Onto, Why string
-	Files             []string
+type NotLanded struct{ Why string }
+
+func (c *NotLanded) Error() string { return c.Why }
+
+// refuse is a [*NotLanded] because of files.
+func refuse(why string, files []string) error {
+	return &NotLanded{why + ": " + printable.CutEnd(printable.Line(strings.Join(files, ", ")), 60, "…")}
 }
 
-func (c *NotLanded) Error() string {
-	text := c.Why
-	if len(c.Files) > 0 {
-		text += ": " + printable.CutEnd(printable.Line(strings.Join(c.Files, ", ")), 60, "…")
-	}
-	return fmt.Sprintf("branch %s was not landed on %s, because %s", c.Branch, c.Onto, text)
-}
+// listed are the files that git lists, behind tabs, when it refuses to replace them.
+var listed = regexp.MustCompile(`(?m)^\t(.+)`)
 
-// inTheWay is why git has refused to replace files. It has touched none then, and lists them behind tabs.
+// inTheWay is why git has refused to replace files. It has touched none then.
 func inTheWay(err error) error {
 	failed, ok := errors.AsType[*failure](err)
 	if !ok {
 		return err
 	}
-	refused := &NotLanded{Why: failed.Error()}
-	for line := range strings.Lines(failed.said) {
-		if name, listed := strings.CutPrefix(line, "\t"); listed {
-			refused.Files = append(refused.Files, strings.TrimSpace(name))
-			refused.Why = "you have changed the same files"
-		}
+	var files []string
+	for _, found := range listed.FindAllStringSubmatch(failed.said, -1) {
+		files = append(files, strings.TrimSpace(found[1]))
 	}
-	if len(refused.Files) > 0 && strings.Contains(failed.said, "untracked") {
-		refused.Why = "files that git does not track are in the way"
+	switch {
+	case files == nil:
+		return &NotLanded{failed.Error()}
+	case strings.Contains(failed.said, "untracked"):
+		return refuse("files that git does not track are in the way", files)
 	}
-	return refused
+	return refuse("you have changed the same files", files)
 }
 
 // Commit puts all that is in the tree on its branch. nested are repositories in it, which no commit can have.
@@ -138,19 +138,20 @@ func (t *Tree) Land(ctx context.Context, check func() error) error {
 		state = Done
 	}
 	if refused, ok := errors.AsType[*NotLanded](err); ok {
-		refused.Branch, refused.Onto, state = t.Branch, t.Onto, Conflict
+		refused.Why = fmt.Sprintf("branch %s was not landed on %s, because %s", t.Branch, t.Onto, refused.Why)
+		state = Conflict
 	}
 	return errors.Join(err, t.save(state))
 }
 
-// land brings the branch into the one that it came from, as often as that moves meanwhile.
+// land brings the branch into the one that it came from, as often as that moves meanwhile, or is locked, as by an editor that asks git for its state.
 func (t *Tree) land(ctx context.Context, check func() error) error {
 	onto := "refs/heads/" + t.Onto
-	for range 20 {
+	for round := range 20 {
 		old, next := t.repo().object(onto), t.repo().object(t.ref())
 		switch {
 		case old == "":
-			return &NotLanded{Why: "that does not exist any more"}
+			return &NotLanded{"that does not exist any more"}
 		case t.ancestor(next, old):
 			return nil
 		case !t.ancestor(old, next):
@@ -159,15 +160,16 @@ func (t *Tree) land(ctx context.Context, check func() error) error {
 			}
 			next = t.repo().object(t.ref())
 		}
-		err := t.forward(ctx, onto, old, next)
-		switch now := t.repo().object(onto); {
-		case t.ancestor(next, now):
-			return nil
-		case now == old && err != nil:
+		err := t.forward(onto, old, next)
+		switch {
+		case err == nil || t.repo().object(onto) != old:
+		case strings.Contains(err.Error(), "index.lock") && round < 10 && ctx.Err() == nil:
+			time.Sleep(300 * time.Millisecond)
+		default:
 			return inTheWay(err)
 		}
 	}
-	return &NotLanded{Why: "it is changed all the time"}
+	return &NotLanded{"it is changed all the time"}
 }
 
 // combine makes one of the work and of what has been committed elsewhere meanwhile, in the tree, and puts the branch there if the check likes it.
@@ -207,29 +209,22 @@ func (t *Tree) join(old, tip string) error {
 	}
 	err = g.try("merge", "--quiet", "--no-ff", "--no-stat", "-m", "Merge branch '"+t.Branch+"'", tip)
 	if files, _ := g.names("diff", "--name-only", "-z", "--diff-filter=U"); len(files) > 0 {
-		return &NotLanded{Why: "both have changed the same lines", Files: files}
+		return refuse("both have changed the same lines", files)
 	}
 	return err
 }
 
 // forward brings a branch to a commit that its own is part of, and the work tree that has it checked out, as git merge does. That comes to its end though we are killed: half
 // of it would be worse.
-func (t *Tree) forward(ctx context.Context, onto, old, next string) (err error) {
+func (t *Tree) forward(onto, old, next string) error {
 	g := t.store.git(t.checkedOut(onto))
 	if g.run = ""; g.dir == "" {
 		return t.repo().try("update-ref", "-m", "belay: land "+t.Branch, onto, next, old)
 	}
-	if err = t.clear(g, old, next); err != nil {
+	if err := t.clear(g, old, next); err != nil {
 		return err
 	}
-	for pause := 50 * time.Millisecond; pause < 3*time.Second; pause *= 2 {
-		err = g.try("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", next)
-		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "index.lock") {
-			break
-		}
-		time.Sleep(pause) // the user's editor asks git for its state
-	}
-	return err
+	return g.try("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", next)
 }
 
 // clear refuses what git does not: where a commit has a file in the place of a directory, git drops what is staged below it.
@@ -242,7 +237,7 @@ func (t *Tree) clear(g git, old, next string) error {
 		})
 	})
 	if len(staged) > 0 {
-		return &NotLanded{Why: "you have changed the same files", Files: staged}
+		return refuse("you have changed the same files", staged)
 	}
 	return errors.Join(err, aerr)
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -69,4 +71,112 @@ func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 func branchName(name, run string) string {
 	text := []rune(regexp.MustCompile(`[^\pL\pN_]+`).ReplaceAllString(name, "-"))
 	return "belay/" + cmp.Or(strings.Trim(string(text[:min(len(text), 60)]), "-"), printable.ShortID(run))
+}
+
+// Enter takes the tree that was made for the same ID, as an earlier run has left it, or this one, which is yet to be made.
+func (t *Tree) Enter() error {
+	plan := *t
+	if err := t.Take(time.Minute); err != nil { // one may be saving what a killed run has left
+		return err
+	}
+	if t.Common != plan.Common {
+		t.Release()
+		return fmt.Errorf("it has a tree of another repository. To drop that: belay trees drop %s", t.Run)
+	}
+	t.Run, t.Name, t.below = plan.Run, plan.Name, plan.below
+	return nil
+}
+
+// Renew makes the tree ready for an attempt: as a commit has it, or as it was left, if base is empty. last is the attempt that has worked in it before, 0 if none has in this run;
+// what that has left is kept. Where not all of it can be, the tree stays as it is, and this one is at another path: moved says why. If it need not be made, it has the state then;
+// otherwise unready says that its setup has to run.
+func (t *Tree) Renew(last int, base string, state State) (unready bool, moved string, err error) {
+	label := "before"
+	if last > 0 {
+		label = fmt.Sprintf("attempt-%d", last)
+	}
+	var s snapshot
+	switch lost, whole := t.sound(), t.State != Making; {
+	case whole && lost == nil && base == "":
+		if last > 0 {
+			_, err = t.keep(label)
+		}
+		return false, "", errors.Join(err, t.save(state))
+	case exists(t.Path) && (whole || lost == nil): // else there is nothing in it
+		s, err = t.keep(label)
+		switch moved = t.unsaved(&s, err); {
+		case err == nil && !whole: // it has what its setup has made
+			moved = ""
+		case moved != "":
+			err = t.leave()
+		case base == t.Base && s.head == base && s.whole == s.commit && (s.commit == base || s.tree == t.Made):
+			return false, "", t.save(state)
+		}
+	}
+	tip := t.repo().object(t.ref())
+	if base != "" && err == nil {
+		err = t.hold(label, tip, cmp.Or(s.whole, t.Base))
+		t.Base, tip = base, base
+	}
+	if err == nil {
+		err = t.remake(cmp.Or(tip, t.Base))
+	}
+	return true, moved, err
+}
+
+// reserve makes the branch, under a name that is free.
+func (t *Tree) reserve() (err error) {
+	taken := func(branch string) bool { return t.repo().object("refs/heads/"+branch) != "" }
+	for {
+		t.Branch = free(branchName(t.Name, t.Run), taken)
+		if err = t.save(Making); err == nil {
+			err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, "")
+		}
+		if err == nil || !taken(t.Branch) { // else another was quicker
+			return err
+		}
+	}
+}
+
+// remake makes the tree of its branch, which is at a commit from then on, at its path, where nothing is lost by that. It is being made until it has another state.
+func (t *Tree) remake(tip string) (err error) {
+	if t.Branch == "" {
+		err = t.reserve()
+	}
+	if t.Path == "" && err == nil {
+		below := cmp.Or(t.below, t.store.Dir)
+		if err = os.MkdirAll(below, 0o700); err == nil {
+			below, err = filepath.EvalSymlinks(below)
+		}
+		t.Path = free(filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID)), exists)
+	}
+	if err == nil {
+		err = t.save(Making)
+	}
+	if err == nil && exists(t.Path) {
+		err = t.remove()
+	}
+	if err == nil {
+		err = t.repo().try("update-ref", "-m", "belay: fresh tree", t.ref(), tip)
+	}
+	if err == nil {
+		err = t.register("add", "--quiet", "--force", "--", t.Path, t.Branch)
+	}
+	if err == nil {
+		t.Admin, err = t.store.git(t.Path).call("rev-parse", "--absolute-git-dir")
+	}
+	if err == nil {
+		err = t.save(Making)
+	}
+	return err
+}
+
+// leave leaves a tree to itself as it is, off the branch, and remembers it as another one: this is one that has yet to be made, at another path.
+func (t *Tree) leave() error {
+	t.git().try("update-ref", "--no-deref", "HEAD", "HEAD^{commit}") // without a commit it has none to lose
+	left := *t
+	left.lock, left.Branch, left.Saved = nil, "", nil
+	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id, ".json")) })
+	t.Path, t.Admin = free(t.Path, exists), ""
+	return left.save(Kept)
 }

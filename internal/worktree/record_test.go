@@ -45,15 +45,15 @@ func TestRecord_FirstVersion(t *testing.T) {
 	}
 	for _, tree := range list {
 		name := strings.TrimPrefix(tree.ID, "id-")
-		must.OK(t, tree.Take())
+		must.OK(t, tree.Take(0))
 		if diff, err := tree.Diff(); err != nil || !strings.Contains(diff, "+++ b/"+name) {
 			t.Errorf("%s: %v, %s", name, err, diff)
 		}
 		_, err := tree.Commit("work", Done)
 		must.OK(t, err)
 		must.OK(t, tree.Land(context.Background(), nil))
-		if _, err := os.Stat(filepath.Join(top, name)); err != nil || tree.Now() != Working { // it is ours at present
-			t.Error(tree.Now(), err)
+		if _, err := os.Stat(filepath.Join(top, name)); err != nil || tree.State != Landed {
+			t.Error(tree.State, err)
 		}
 		must.OK(t, tree.Drop())
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -34,19 +33,7 @@ func (t *Tree) take(text string) (s snapshot, err error) {
 	s.index = filepath.Join(t.Admin, "belay-index")
 	os.Remove(s.index + ".lock") // of one that was killed
 	os.Remove(s.index)
-	index := filepath.Join(t.Admin, "index")
-	info, err := os.Lstat(index)
-	var data []byte
-	if err == nil {
-		data, err = safefile.ReadOwn(index, 1<<31)
-	}
-	if err == nil {
-		err = atomicfile.Write(s.index, ".belay-*", data)
-	}
-	if err == nil { // by its time git knows which files may have changed in the second in which they were staged
-		err = os.Chtimes(s.index, info.ModTime(), info.ModTime())
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err = copyWithTime(filepath.Join(t.Admin, "index"), s.index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
 	g := t.git(append(t.identity(), "GIT_INDEX_FILE="+s.index)...)
@@ -82,6 +69,19 @@ func (t *Tree) take(text string) (s snapshot, err error) {
 		s.whole = commit(s.tree, text, all...)
 	}
 	return s, err
+}
+
+// copyWithTime copies an index. By its time git knows which files may have changed in the second in which they were staged.
+func copyWithTime(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	data, err := safefile.ReadOwn(from, 1<<31)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	return cmp.Or(err, os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // add puts into the index what is in the tree: also files that git was told not to look at, as far as they are there, and those outside of a sparse checkout.
@@ -207,47 +207,6 @@ func (t *Tree) unsaved(s *snapshot, err error) string {
 		return s.filled + " is a submodule"
 	}
 	return ""
-}
-
-// Fresh makes the tree anew, at a commit, unless nothing has changed in it, and reports whether it has to be made ready again. What was in it is kept under the label. Where that
-// cannot be, the tree stays as it is and this one is at another path; moved says why.
-func (t *Tree) Fresh(label, base string) (unready bool, moved string, err error) {
-	s, err := t.keep(label)
-	if moved = t.unsaved(&s, err); err != nil {
-		err = t.hold(label, t.repo().object(t.ref()), t.Base)
-	}
-	switch {
-	case err != nil:
-		return false, moved, err
-	case moved != "":
-		err = t.leave()
-	case base == t.Base && s.head == base && s.whole == s.commit && (s.commit == base || s.tree == t.Made):
-		return false, "", nil
-	}
-	if t.Base = base; err == nil {
-		err = t.repo().try("update-ref", "-m", "belay: fresh tree", t.ref(), base)
-	}
-	if err == nil {
-		err = t.remake()
-	}
-	return true, moved, err
-}
-
-// leave leaves a tree to itself as it is, off the branch, and remembers it as another one: this is one that has yet to be made, at another path.
-func (t *Tree) leave() error {
-	if !exists(t.Path) {
-		return nil
-	}
-	if head := t.git().object("HEAD^{commit}"); head != "" && t.sound() == nil {
-		if err := t.git().try("update-ref", "--no-deref", "HEAD", head); err != nil {
-			return err
-		}
-	}
-	left := *t
-	left.lock, left.Branch, left.Saved = nil, "", nil
-	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id, ".json")) })
-	t.Path, t.Admin = free(t.Path, exists), ""
-	return left.save(Kept)
 }
 
 // Diff is what the tree has changed since it was made, with what is not committed, as git shows it.

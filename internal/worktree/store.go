@@ -27,7 +27,6 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -110,6 +109,22 @@ func (s *Store) list() (list []*Tree, err error) {
 	return list, err
 }
 
+// List are all trees, the oldest first, as far as they are now. What killed runs have left in them is saved before.
+func (s *Store) List() ([]*Tree, error) {
+	list, err := s.list()
+	for _, t := range list {
+		switch err := t.Take(0); {
+		case errors.Is(err, errBusy):
+			t.State = Working
+		case err == nil:
+			if t.Release(); t.State == Making {
+				t.State = Killed
+			}
+		}
+	}
+	return list, err
+}
+
 // Dirs are where runs work that were started in a directory, and have trees of their own in the state directory.
 func Dirs(stateDir, dir string) (dirs []string) {
 	real, _ := filepath.EvalSymlinks(dir)
@@ -166,11 +181,6 @@ func claim(ctx context.Context, path string, patience time.Duration) (f *os.File
 	return f, err
 }
 
-// claim takes the lock of the tree.
-func (t *Tree) claim(patience time.Duration) (*os.File, error) {
-	return claim(context.Background(), t.store.file(t.ID, ".lock"), patience)
-}
-
 // free is the first of name, name-2, name-3 and so on that is not taken.
 func free(name string, taken func(string) bool) string {
 	one := name
@@ -189,21 +199,26 @@ func exists(path string) bool {
 // after is what becomes of the state of a tree whose run was killed.
 var after = map[State]State{Working: Killed, Landing: Done}
 
-// Take takes a tree for this process alone. What is known of it is read again, and what a killed run has left in it is saved.
-func (t *Tree) Take() error {
-	f, err := t.claim(0)
+// Take takes the tree for this process alone, and waits that long for another. What is known of it is read again, and what a killed run has left in it is saved. One that
+// is only planned is yet to be made then.
+func (t *Tree) Take(patience time.Duration) error {
+	lock, err := claim(context.Background(), t.store.file(t.ID, ".lock"), patience)
 	if err != nil {
 		return err
 	}
 	now, err := t.store.load(t.ID)
+	if errors.Is(err, fs.ErrNotExist) && t.State == "" {
+		now, err = t, nil
+		t.State, t.Created = Making, time.Now().UTC()
+	}
 	if err != nil {
-		f.Close()
+		lock.Close()
 		return err
 	}
 	*t = *now
-	t.lock = f
+	t.lock = lock
 	if next := after[t.State]; next != "" {
-		t.Save("killed", t.State)
+		t.keep("killed")
 		if next == Done { // all was on its branch
 			t.restore()
 		}
@@ -216,97 +231,6 @@ func (t *Tree) Take() error {
 func (t *Tree) Release() {
 	t.lock.Close() // none is no harm
 	t.lock = nil
-}
-
-// Enter makes the tree as planned, or finds the one that was made for the same ID, as an earlier run has left it: then again is true.
-func (t *Tree) Enter() (again bool, err error) {
-	if t.lock, err = t.claim(time.Minute); err != nil { // one may be saving what a killed run has left
-		return false, err
-	}
-	defer func() {
-		if err != nil {
-			t.Release()
-		}
-	}()
-	was, err := t.store.load(t.ID)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		t.State, t.Created = Making, time.Now().UTC()
-	case err != nil:
-		return false, err
-	case was.Common != t.Common:
-		return false, fmt.Errorf("it has a tree of another repository. To drop that: belay trees drop %s", was.Run)
-	default:
-		was.lock, was.Run, was.Name, was.below = t.lock, t.Run, t.Name, t.below
-		*t = *was
-	}
-	state := t.State
-	if err = t.Reopen(); err == nil {
-		err = t.save(state)
-	}
-	return state != Making, err
-}
-
-// reserve makes the branch, under a name that is free.
-func (t *Tree) reserve() (err error) {
-	taken := func(branch string) bool { return t.repo().object("refs/heads/"+branch) != "" }
-	for {
-		t.Branch = free(branchName(t.Name, t.Run), taken)
-		if err = t.save(Making); err == nil {
-			err = t.repo().try("update-ref", "-m", "belay: new tree", t.ref(), t.Base, "")
-		}
-		if err == nil || !taken(t.Branch) { // else another was quicker
-			return err
-		}
-	}
-}
-
-// remake makes the tree of its branch at its path, where nothing is lost by that.
-func (t *Tree) remake() (err error) {
-	if t.Branch == "" {
-		err = t.reserve()
-	}
-	if t.Path == "" && err == nil {
-		below := cmp.Or(t.below, t.store.Dir)
-		if err = os.MkdirAll(below, 0o700); err == nil {
-			below, err = filepath.EvalSymlinks(below)
-		}
-		t.Path = free(filepath.Join(below, filepath.Base(t.Top)+"-"+printable.ShortID(t.ID)), exists)
-	}
-	if err == nil {
-		err = t.save(Making)
-	}
-	if err == nil && exists(t.Path) {
-		err = t.remove()
-	}
-	if err == nil {
-		t.repo().try("update-ref", t.ref(), t.Base, "") // if it is not there
-		err = t.register("add", "--quiet", "--force", "--", t.Path, t.Branch)
-	}
-	if err == nil {
-		t.Admin, err = t.store.git(t.Path).call("rev-parse", "--absolute-git-dir")
-	}
-	if err == nil {
-		err = t.save(Making)
-	}
-	return err
-}
-
-// Reopen makes the tree of its branch again, where it is gone or was only half made. It is being made then, until it has another state.
-func (t *Tree) Reopen() (err error) {
-	lost := t.sound()
-	switch {
-	case lost == nil && t.State != Making:
-		return nil
-	case lost == nil && exists(filepath.Join(t.Admin, "index")): // it was whole: the user may have worked in it
-		err = t.Save("before", Making)
-	case t.State != Making: // git has forgotten it, or something has taken its place
-		err = t.leave()
-	}
-	if err == nil {
-		err = t.remake()
-	}
-	return err
 }
 
 // git is git in a directory.
@@ -332,7 +256,7 @@ func (t *Tree) ref() string { return "refs/heads/" + t.Branch }
 // sound reports what is wrong with a tree: it is gone, or something else is in its place.
 func (t *Tree) sound() error {
 	info, err := os.Lstat(t.Path)
-	if err == nil && !info.IsDir() {
+	if err == nil && (!info.IsDir() || t.Admin == "") {
 		err = errors.New(t.Path + " is not the tree any more")
 	}
 	if err == nil {

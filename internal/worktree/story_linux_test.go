@@ -62,22 +62,18 @@ func (o *operation) do(s *Store) error {
 			return err
 		}
 		t.ID, t.Run, t.Name = o.ID, o.ID, "story"
-		again, err := t.Enter()
-		if err != nil {
+		if err := t.Enter(); err != nil {
 			return err
 		}
 		defer t.Release()
-		if again {
-			return nil
-		}
-		return o.setUp(t)
+		return o.renew(t, 0, "")
 	}
 	t, err := s.load(o.ID)
 	if err != nil {
 		return errNoTree
 	}
 	for range 1000 { // a process that was killed while it forked holds the lock for a moment
-		if err = t.Take(); !errors.Is(err, errBusy) {
+		if err = t.Take(0); !errors.Is(err, errBusy) {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -93,10 +89,7 @@ func (o *operation) do(s *Store) error {
 	case "save":
 		return t.Save("attempt", t.State)
 	case "fresh":
-		if unready, _, err := t.Fresh("attempt", t.Base); err != nil || !unready {
-			return err
-		}
-		return o.setUp(t)
+		return o.renew(t, 1, t.Base)
 	case "commit":
 		_, err = t.Commit("work", Done)
 	case "land":
@@ -113,8 +106,11 @@ func (o *operation) do(s *Store) error {
 	return err
 }
 
-// setUp is what a user's setup does to a new tree.
-func (o *operation) setUp(t *Tree) error {
+// renew makes a tree ready, with what a user's setup does to a new one.
+func (o *operation) renew(t *Tree, last int, base string) error {
+	if unready, _, err := t.Renew(last, base, t.State); err != nil || !unready {
+		return err
+	}
 	os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
 	return t.Ready(true)
 }

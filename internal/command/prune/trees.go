@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/belay-run/belay/internal/command/question"
 	"github.com/belay-run/belay/internal/command/table"
@@ -20,7 +21,7 @@ func trees(q *question.Question, dry bool) error {
 	left := ""
 	for _, t := range list {
 		path, size := t.Path, safefile.Size(t.Path)
-		if t.Take() != nil { // a run is working in it
+		if t.State == worktree.Working || t.Take(time.Second) != nil {
 			continue
 		}
 		kept, err := t.Prune(dry)

@@ -24,7 +24,6 @@ import (
 
 // New is belay trees.
 func New() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trees",
 		Short: "Show, land and drop the trees that runs have worked in",
@@ -53,31 +52,30 @@ states are:
   kept         a retry got another tree: not all of this one could be saved
 
 Details: https://github.com/belay-run/belay/blob/main/docs/worktree.md`,
-		Args: command.NoArgs,
+		Args: command.NoArgs, RunE: list,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		list, err := trees(cmd.Context())
-		if err != nil {
-			return err
-		}
-		var objects []treeJSON
-		var rows [][]term.Piece
-		for _, t := range list {
-			o := treeJSON{t, t.Now(), safefile.Size(t.Path)}
-			objects = append(objects, o)
-			age := term.Span(time.Since(t.Created))
-			rows = append(rows, term.Cells(printable.ShortID(t.Run), string(o.State), t.Branch, printable.Size(o.Size), age, t.Path))
-		}
-		switch {
-		case asJSON:
-			return term.JSONLines(cmd.OutOrStdout(), objects)
-		case len(list) == 0:
-			return term.Line(cmd.OutOrStdout(), "no run has a tree of its own")
-		}
-		return term.Table(cmd.OutOrStdout(), columns, rows)
+	cmd.Flags().Bool("json", false, "print JSON, one object per line")
+	dropped := &cobra.Command{
+		Use: "drop RUN…", Short: "Remove trees with their branches and all that is only there", Args: cobra.MinimumNArgs(1), RunE: each(drop),
+		Example: `Drop one, after a question:
+  belay trees drop 3f9c1a52
+Drop two in a script:
+  belay trees drop --yes 3f9c1a52 7b1e66aa`,
 	}
-	cmd.AddCommand(newShow(), newLand(), newDrop())
+	dropped.Flags().Bool("yes", false, "do not ask")
+	cmd.AddCommand(&cobra.Command{
+		Use: "show RUN", Short: "Show what a run has changed in its tree", Args: cobra.ExactArgs(1), RunE: each(show),
+		Example: `Show it as a diff, with what is not committed:
+  belay trees show 3f9c1a52
+Keep it as a patch:
+  belay trees show 3f9c1a52 >work.patch`,
+	}, &cobra.Command{
+		Use: "land RUN", Short: "Bring the work of a run into the branch that it came from", Args: cobra.ExactArgs(1), RunE: each(land),
+		Example: `Land it: fast-forward, rebased or merged:
+  belay trees land 3f9c1a52`,
+		Long: `Brings the work into the branch that was checked out when the tree was made. What is not committed in the tree is committed first. Where you have changed the same
+files, and in a conflict, nothing of yours is touched, and the branch stays.`,
+	}, dropped)
 	return cmd
 }
 
@@ -90,8 +88,32 @@ var columns = []term.Column{
 // treeJSON is a tree as others read it.
 type treeJSON struct {
 	*worktree.Tree
-	State worktree.State `json:"state"`
-	Size  int64          `json:"size_bytes"`
+	Size int64 `json:"size_bytes"`
+}
+
+func list(cmd *cobra.Command, _ []string) error {
+	list, err := trees(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var objects []treeJSON
+	var rows [][]term.Piece
+	for _, t := range list {
+		if t.State == worktree.Done && t.Landed() { // by the user
+			t.State = worktree.Landed
+		}
+		size, age := safefile.Size(t.Path), term.Span(time.Since(t.Created))
+		objects = append(objects, treeJSON{t, size})
+		rows = append(rows, term.Cells(printable.ShortID(t.Run), string(t.State), t.Branch, printable.Size(size), age, t.Path))
+	}
+	asJSON, _ := cmd.Flags().GetBool("json")
+	switch {
+	case asJSON:
+		return term.JSONLines(cmd.OutOrStdout(), objects)
+	case len(list) == 0:
+		return term.Line(cmd.OutOrStdout(), "no run has a tree of its own")
+	}
+	return term.Table(cmd.OutOrStdout(), columns, rows)
 }
 
 // trees are all trees of this user.
@@ -104,125 +126,88 @@ func trees(ctx context.Context) ([]*worktree.Tree, error) {
 	return list, command.Fail(err)
 }
 
-// with takes the tree that a word means, the id, name or branch of a run, for a command.
-func with(cmd *cobra.Command, word string, do func(*worktree.Tree) error) error {
-	list, err := trees(cmd.Context())
-	if err != nil {
-		return err
-	}
-	found := slices.DeleteFunc(list, func(t *worktree.Tree) bool {
-		names := []string{t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
-		return word == "" || !slices.Contains(names, word) && !printable.IsPart(word, t.Run)
-	})
-	name, see := printable.Line(word), message.See("belay trees")
-	switch {
-	case len(found) == 0:
-		return command.Usage(message.Error(fmt.Sprintf("no tree of %s was found", name)), see)
-	case len(found) > 1:
-		why := fmt.Sprintf("%d trees are called %s. Name one by its path", len(found), name)
-		return command.Usage(message.Error(why), see)
-	}
-	t := found[0]
-	if err := t.Take(); err != nil {
-		return command.Fail(fmt.Errorf("the tree of %s cannot be used: %w", name, err))
-	}
-	defer t.Release()
-	return do(t)
-}
-
-func newShow() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show RUN",
-		Short: "Show what a run has changed in its tree",
-		Example: `Show it as a diff, with what is not committed:
-  belay trees show 3f9c1a52
-Keep it as a patch:
-  belay trees show 3f9c1a52 >work.patch`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, args[0], func(t *worktree.Tree) error {
-				diff, err := t.Diff()
-				if err != nil {
-					return command.Fail(err)
-				}
-				out := command.Streams(cmd).Out
-				if stdio.IsTerminal(out) {
-					return term.Text(out, printable.Text(diff))
-				}
-				_, err = io.WriteString(out, diff)
+// each does something with the trees that words mean, which it takes: the ids, names or branches of runs.
+func each(do func(*cobra.Command, *worktree.Tree) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, words []string) error {
+		for _, word := range words {
+			t, err := find(cmd.Context(), word)
+			if err != nil {
 				return err
-			})
-		},
-	}
-}
-
-func newLand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "land RUN",
-		Short: "Bring the work of a run into the branch that it came from",
-		Example: `Land it: fast-forward, rebased or merged:
-  belay trees land 3f9c1a52`,
-		Long: `Brings the work into the branch that was checked out when the tree was made. What is not committed in the tree is committed first. Where you have changed the same
-files, and in a conflict, nothing of yours is touched, and the branch stays.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, args[0], func(t *worktree.Tree) error {
-				if t.Branch == "" || t.Onto == "" {
-					see := message.AsIn("belay trees show " + printable.Quoted(args[0]))
-					return command.Usage(message.Error("there is no branch that it could be landed on"), see)
-				}
-				err := t.Reopen()
-				if err == nil {
-					_, err = t.Commit("work of run "+t.Run, worktree.Done)
-				}
-				if err == nil {
-					err = t.Land(cmd.Context(), nil)
-				}
-				if err != nil {
-					hint := "to merge it by hand: git merge " + printable.Quoted(t.Branch)
-					return command.WithCode(command.WithHint(err, hint), 1)
-				}
-				return term.Line(cmd.OutOrStdout(), "landed on "+t.Onto+": "+worktree.Changed(t.Work()))
-			})
-		},
-	}
-}
-
-func newDrop() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "drop RUN…",
-		Short: "Remove trees with their branches and all that is only there",
-		Example: `Drop one, after a question:
-  belay trees drop 3f9c1a52
-Drop two in a script:
-  belay trees drop --yes 3f9c1a52 7b1e66aa`,
-		Args: cobra.MinimumNArgs(1),
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		std := command.Streams(cmd)
-		for _, word := range args {
-			err := with(cmd, word, func(t *worktree.Tree) error {
-				if !yes && !stdio.IsTerminal(std.In) {
-					return command.Usage(message.Error("a tree is dropped with all that is only there"), "add: --yes")
-				}
-				if yes || confirmed(std, t) {
-					return command.Fail(t.Drop())
-				}
-				return nil
-			})
+			}
+			if err := t.Take(time.Second); err != nil {
+				return command.Fail(fmt.Errorf("the tree of %s cannot be used: %w", printable.Line(word), err))
+			}
+			err = do(cmd, t)
+			t.Release()
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return cmd
 }
 
-// confirmed asks the user at the terminal whether to lose what goes with a tree.
-func confirmed(std stdio.Streams, t *worktree.Tree) bool {
+// find finds the tree that a word means.
+func find(ctx context.Context, word string) (*worktree.Tree, error) {
+	list, err := trees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(list, func(t *worktree.Tree) bool {
+		names := []string{t.Name, t.Task, t.Branch, t.Path, filepath.Base(t.Path)}
+		return word == "" || !slices.Contains(names, word) && !printable.IsPart(word, t.Run)
+	})
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	name := printable.Line(word)
+	why := fmt.Sprintf("no tree of %s was found", name)
+	if len(found) > 1 {
+		why = fmt.Sprintf("%d trees are called %s. Name one by its path", len(found), name)
+	}
+	return nil, command.Usage(message.Error(why), message.See("belay trees"))
+}
+
+func show(cmd *cobra.Command, t *worktree.Tree) error {
+	diff, err := t.Diff()
+	if err != nil {
+		return command.Fail(err)
+	}
+	out := command.Streams(cmd).Out
+	if stdio.IsTerminal(out) {
+		return term.Text(out, printable.Text(diff))
+	}
+	_, err = io.WriteString(out, diff)
+	return err
+}
+
+func land(cmd *cobra.Command, t *worktree.Tree) error {
+	if t.Branch == "" || t.Onto == "" {
+		see := message.AsIn("belay trees show " + printable.ShortID(t.Run))
+		return command.Usage(message.Error("there is no branch that it could be landed on"), see)
+	}
+	_, _, err := t.Renew(0, "", t.State)
+	if err == nil {
+		_, err = t.Commit("work of run "+t.Run, worktree.Done)
+	}
+	if err == nil {
+		err = t.Land(cmd.Context(), nil)
+	}
+	if err != nil {
+		return command.WithCode(command.WithHint(err, "to merge it by hand: git merge "+printable.Quoted(t.Branch)), 1)
+	}
+	return term.Line(cmd.OutOrStdout(), "landed on "+t.Onto+": "+worktree.Changed(t.Work()))
+}
+
+// drop asks the user at the terminal whether to lose what goes with a tree.
+func drop(cmd *cobra.Command, t *worktree.Tree) error {
+	if yes, _ := cmd.Flags().GetBool("yes"); yes {
+		return command.Fail(t.Drop())
+	}
+	std := command.Streams(cmd)
+	if !stdio.IsTerminal(std.In) {
+		return command.Usage(message.Error("a tree is dropped with all that is only there"), "add: --yes")
+	}
 	text := "drop " + printable.Line(t.Path)
 	if t.Branch != "" {
 		text += fmt.Sprintf(" and branch %s (%s)", t.Branch, worktree.Changed(t.Work()))
@@ -232,5 +217,8 @@ func confirmed(std stdio.Streams, t *worktree.Tree) bool {
 	}
 	term.Printf(std.Err, "belay: %s? [y/N] ", text)
 	line, _ := bufio.NewReader(std.In).ReadString('\n')
-	return strings.EqualFold(strings.TrimSpace(line), "y")
+	if strings.EqualFold(strings.TrimSpace(line), "y") {
+		return command.Fail(t.Drop())
+	}
+	return nil
 }
