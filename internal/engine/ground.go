@@ -126,7 +126,7 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 	g.entered = true
 	switch t.State {
 	case worktree.Making:
-		g.unused = len(t.Saved) == 0
+		g.unused = true
 	case worktree.Failed, worktree.Conflict: // it is tried again, on what is there now
 	default:
 		g.base = t.Base
@@ -138,7 +138,7 @@ func (g *ground) enter(cand *candidate, session string, goesOn bool) (err error)
 // ofTask reports whether it is that of a task.
 func (g *ground) ofTask() bool { return g != nil && g.settings.Key != "" }
 
-// renew makes the tree ready for the next attempt: as it was left, or as it was made, with the user's line for a new one.
+// renew makes the tree ready for the next attempt: as it was left, or as it was made.
 func (g *ground) renew(cand *candidate, goesOn bool) error {
 	base, state := g.base, worktree.Working
 	if g.done {
@@ -147,33 +147,34 @@ func (g *ground) renew(cand *candidate, goesOn bool) error {
 	if goesOn || g.done {
 		base = ""
 	}
-	unready, moved, err := g.tree.Renew(g.last, base, state)
+	var setup func() error
+	if g.settings.Setup != "" {
+		setup = func() error { return g.setUp(cand) }
+	}
+	moved, err := g.tree.Renew(g.last, base, state, setup)
 	if moved != "" {
 		g.kept = append(g.kept, moved)
 	}
-	line := g.settings.Setup
-	switch {
-	case err != nil || !unready:
-		return err
-	case line == "":
-		return g.tree.Ready(false)
-	}
+	return err
+}
+
+// setUp runs the user's line for a new tree.
+func (g *ground) setUp(cand *candidate) error {
 	g.move(cand)
 	c := cand.call
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
 	var f finding
-	l := launch{args: supervise.Shell(line), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
+	l := launch{args: supervise.Shell(g.settings.Setup), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
 	f.shell(cand, l, supervise.Spec{RunID: c.ID + "-setup", Placement: supervise.OwnSession})
 	switch cause := context.Cause(cand.pace.Ctx); {
-	case f.unmade:
-		return fmt.Errorf("the setup of its tree %s", f.how)
-	case cause != nil:
+	case cause != nil && !f.unmade:
 		return cause
-	case !f.Passed:
-		said := cmp.Or(verdict.LastLines(f.Output, 1, 200), "it has printed nothing")
-		return fmt.Errorf("the setup of its tree %s: %s", f.how, said)
+	case f.Passed:
+		return nil
+	case !f.unmade:
+		f.how += ": " + cmp.Or(verdict.LastLines(f.Output, 1, 200), "it has printed nothing")
 	}
-	return g.tree.Ready(true)
+	return fmt.Errorf("the setup of its tree %s", f.how)
 }
 
 // move lets a candidate work in the tree, where it would have worked in the caller's.
@@ -196,7 +197,7 @@ func (g *ground) leave(f *finisher, n int, j *judgement, stop *retry.Error) *ret
 	}
 	t, class := g.tree, j.verdict.Class
 	defer t.Release()
-	if g.unused && g.last == 0 && class != verdict.OK && t.Drop() == nil {
+	if g.unused && g.last == 0 && len(t.Saved) == 0 && class != verdict.OK && t.Drop() == nil {
 		return stop
 	}
 	turn := f.cand.call.Traits.Kind == call.AgentTurn // whose session can continue

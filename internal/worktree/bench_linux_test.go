@@ -33,9 +33,8 @@ func BenchmarkEnter(b *testing.B) {
 		must.OK(b, err)
 		tree.ID, tree.Run = fmt.Sprint("run", n), fmt.Sprint("run", n)
 		must.OK(b, tree.Enter())
-		_, _, err = tree.Renew(0, tree.Base, Working)
+		_, err = tree.Renew(0, tree.Base, Working, nil)
 		must.OK(b, err)
-		must.OK(b, tree.Ready(false))
 		gits, ours = gits+between.Sub(before), ours+time.Since(between)
 		must.OK(b, tree.Drop())
 	}

@@ -20,8 +20,7 @@ func (t *Tree) Drop() error {
 	if _, gone := os.Stat(t.Common); err != nil && !errors.Is(gone, fs.ErrNotExist) { // else all is gone with the repository
 		return err
 	}
-	err = os.Remove(t.store.file(t.ID, ".json"))
-	os.Remove(t.store.file(t.ID, ".lock"))
+	err = os.Remove(t.store.file(t.ID))
 	t.Release()
 	return err
 }
@@ -45,23 +44,21 @@ func (t *Tree) Prune(dry bool) (kept string, err error) {
 	}
 	if t.Path != "" {
 		s, err := t.take("")
-		kept = t.unsaved(&s, err)
-		if kept == "" && s.whole != t.repo().object(t.ref()) {
+		if kept = t.unsaved(&s, err); kept == "" && s.whole != t.repo().object(t.ref()) {
 			kept = "it has changes that are not committed"
-		}
-		if kept != "" {
-			return kept, nil
 		}
 	}
 	only, err := t.repo().call("rev-list", "--max-count=1", t.ref(), "--single-worktree",
 		"--not", "--exclude="+t.ref(), "--exclude=refs/belay/*", "--all")
 	switch {
+	case kept != "":
+		return kept, nil
+	case t.Path == "" && only != "":
+		return "its branch is not landed", nil
 	case err != nil || dry:
 		return "", err
 	case only == "":
 		return "", t.Drop()
-	case t.Path == "":
-		return "its branch is not landed", nil
 	}
 	if err = t.remove(); err == nil {
 		t.Path, t.Admin = "", ""

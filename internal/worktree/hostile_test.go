@@ -35,9 +35,8 @@ func enter(t *testing.T, s *Store, top string) *Tree {
 	must.OK(t, err)
 	tree.ID, tree.Run = "run", "run"
 	must.OK(t, tree.Enter())
-	_, _, err = tree.Renew(0, tree.Base, Working)
+	_, err = tree.Renew(0, tree.Base, Working, nil)
 	must.OK(t, err)
-	must.OK(t, tree.Ready(false))
 	t.Cleanup(tree.Release)
 	return tree
 }
@@ -60,7 +59,7 @@ func run(t testing.TB, dir string, args ...string) {
 func all(tree *Tree) {
 	tree.Save("attempt-1", Working)
 	tree.Diff()
-	tree.Renew(2, tree.Base, Working)
+	tree.Renew(2, tree.Base, Working, nil)
 	os.WriteFile(filepath.Join(tree.Path, "new.txt"), []byte("new"), 0o600)
 	tree.Commit("work", Done)
 	tree.Work()
@@ -204,7 +203,11 @@ func TestEnter_KilledInSetup(t *testing.T) {
 	must.OK(t, err)
 	again.ID, again.Run = "run", "run"
 	must.OK(t, again.Enter())
-	unready, _, err := again.Renew(0, again.Base, Working)
+	unready := false
+	_, err = again.Renew(0, again.Base, Working, func() error {
+		unready = true
+		return nil
+	})
 	if must.OK(t, err); !unready || output(t, top, "show", "refs/belay/run/before:mine.txt") != "mine" {
 		t.Error(again)
 	}

@@ -3,10 +3,8 @@ package worktree
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,12 +122,11 @@ func (t *Tree) Landed() bool {
 //
 // In the user's work tree it changes files as git merge does. What the user has changed, staged, or has there without git's knowledge is never replaced.
 func (t *Tree) Land(ctx context.Context, check func() error) error {
-	sum := sha256.Sum256([]byte(t.Common))
-	lock, err := claim(ctx, t.store.file(fmt.Sprintf("%x", sum[:8]), ".landing"), math.MaxInt64)
+	slot, err := t.store.claim(ctx, "landing "+t.Common, 1<<62) // as long as it takes
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer slot.Free()
 	if err = t.save(Landing); err != nil {
 		return err
 	}

@@ -26,21 +26,19 @@ func (s *Store) Plan(dir, ref, below string) (*Tree, error) {
 		}
 		return text
 	}
-	switch bare := asked("--is-bare-repository"); {
-	case err != nil:
-		return nil, message.Error(name+" is not in a git repository", err)
-	case bare == "true":
-		return nil, errors.New(name + " is a bare repository, which has no work tree")
+	bare, outer := asked("--is-bare-repository"), asked("--show-superproject-working-tree")
+	if bare != "true" {
+		t.Top, t.Prefix = asked("--show-toplevel"), asked("--show-prefix")
 	}
-	outer := asked("--show-superproject-working-tree")
-	t.Top, t.Prefix = asked("--show-toplevel"), asked("--show-prefix")
 	if err == nil {
 		t.Common, t.Onto, err = g.at()
 	}
 	t.Base = g.object(cmp.Or(ref, "HEAD") + "^{commit}")
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, message.Error(name+" is not in a git repository", err)
+	case bare == "true":
+		return nil, errors.New(name + " is a bare repository, which has no work tree")
 	case outer != "":
 		return nil, fmt.Errorf("%s is in a submodule. Start in the repository around it, %s", name, printable.Line(outer))
 	case t.Base == "" && cmp.Or(ref, "HEAD") == "HEAD":
@@ -87,10 +85,10 @@ func (t *Tree) Enter() error {
 	return nil
 }
 
-// Renew makes the tree ready for an attempt: as a commit has it, or as it was left, if base is empty. last is the attempt that has worked in it before, 0 if none has in this run;
-// what that has left is kept. Where not all of it can be, the tree stays as it is, and this one is at another path: moved says why. If it need not be made, it has the state then;
-// otherwise unready says that its setup has to run.
-func (t *Tree) Renew(last int, base string, state State) (unready bool, moved string, err error) {
+// Renew makes the tree ready for an attempt: as a commit has it, or as it was left if base is empty. What the last attempt has left is kept; that is 0 if none of this run has
+// worked in it. Where not all can be kept, the tree stays as it is, and this one is at another path: moved says why. setup makes a new tree ready, unless it is nil. The tree has
+// the state then.
+func (t *Tree) Renew(last int, base string, state State, setup func() error) (moved string, err error) {
 	label := "before"
 	if last > 0 {
 		label = fmt.Sprintf("attempt-%d", last)
@@ -101,7 +99,7 @@ func (t *Tree) Renew(last int, base string, state State) (unready bool, moved st
 		if last > 0 {
 			_, err = t.keep(label)
 		}
-		return false, "", errors.Join(err, t.save(state))
+		return "", errors.Join(err, t.save(state))
 	case exists(t.Path) && (whole || lost == nil): // else there is nothing in it
 		s, err = t.keep(label)
 		switch moved = t.unsaved(&s, err); {
@@ -110,7 +108,7 @@ func (t *Tree) Renew(last int, base string, state State) (unready bool, moved st
 		case moved != "":
 			err = t.leave()
 		case base == t.Base && s.head == base && s.whole == s.commit && (s.commit == base || s.tree == t.Made):
-			return false, "", t.save(state)
+			return "", t.save(state)
 		}
 	}
 	tip := t.repo().object(t.ref())
@@ -121,7 +119,13 @@ func (t *Tree) Renew(last int, base string, state State) (unready bool, moved st
 	if err == nil {
 		err = t.remake(cmp.Or(tip, t.Base))
 	}
-	return true, moved, err
+	if err == nil {
+		err = t.setUp(setup)
+	}
+	if err == nil {
+		err = t.save(state)
+	}
+	return moved, err
 }
 
 // reserve makes the branch, under a name that is free.
@@ -175,8 +179,8 @@ func (t *Tree) remake(tip string) (err error) {
 func (t *Tree) leave() error {
 	t.git().try("update-ref", "--no-deref", "HEAD", "HEAD^{commit}") // without a commit it has none to lose
 	left := *t
-	left.lock, left.Branch, left.Saved = nil, "", nil
-	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id, ".json")) })
+	left.slot, left.Branch, left.Saved = nil, "", nil
+	left.ID = free(t.ID+"-kept", func(id string) bool { return exists(t.store.file(id)) })
 	t.Path, t.Admin = free(t.Path, exists), ""
 	return left.save(Kept)
 }

@@ -79,7 +79,7 @@ func copyWithTime(from, to string) error {
 	}
 	data, err := safefile.ReadOwn(from, 1<<31)
 	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
+		err = safefile.WriteOwn(to, data)
 	}
 	return cmp.Or(err, os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
@@ -157,17 +157,18 @@ func (t *Tree) Save(label string, state State) error {
 	return errors.Join(err, t.save(state))
 }
 
-// Ready says that the tree is as a run is to find it. changed says that it is not as git has made it.
-func (t *Tree) Ready(changed bool) (err error) {
-	var made snapshot
-	t.Ignored = ""
-	if changed {
-		if made, err = t.take("setup"); err == nil {
-			t.Ignored, err = t.ignored()
-		}
+// setUp makes a new tree ready, and remembers what that has made.
+func (t *Tree) setUp(setup func() error) error {
+	t.Made, t.Ignored = "", ""
+	if setup == nil {
+		return nil
 	}
+	if err := setup(); err != nil {
+		return err
+	}
+	made, err := t.take("setup")
 	if t.Made = made.tree; err == nil {
-		err = t.save(Working)
+		t.Ignored, err = t.ignored()
 	}
 	return err
 }

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/safefile"
@@ -72,8 +73,8 @@ type Tree struct {
 	Ignored string `json:"ignored"`
 
 	store *Store
-	below string // the directory that it is to be made in
-	lock  *os.File
+	below string     // the directory that it is to be made in
+	slot  *gate.Slot // is taken by who works in it
 }
 
 // Store is where trees are kept.
@@ -90,7 +91,7 @@ func Of(stateDir string, sup *supervise.Supervisor) *Store {
 	return &Store{Dir: filepath.Join(stateDir, "trees"), Start: start}
 }
 
-func (s *Store) file(id, kind string) string { return filepath.Join(s.Dir, id+kind) }
+func (s *Store) file(id string) string { return filepath.Join(s.Dir, id+".json") }
 
 // list are all trees, the oldest first.
 func (s *Store) list() (list []*Tree, err error) {
@@ -139,13 +140,11 @@ func Dirs(stateDir, dir string) (dirs []string) {
 
 func (s *Store) load(id string) (*Tree, error) {
 	t := &Tree{store: s}
-	data, err := safefile.ReadOwn(s.file(id, ".json"), 1<<20)
+	data, err := safefile.ReadOwn(s.file(id), 1<<20)
 	if err == nil {
 		err = json.Unmarshal(data, t)
 	}
-	if err == nil && t.ID != id {
-		err = fmt.Errorf("%s does not belong to %s", s.file(id, ".json"), id)
-	}
+	t.ID = id
 	return t, err
 }
 
@@ -155,30 +154,27 @@ func (t *Tree) save(state State) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(t.store.file(t.ID, ".json"), ".new-*", append(data, '\n'))
+	return atomicfile.Write(t.store.file(t.ID), ".new-*", append(data, '\n'))
 }
 
 // errBusy says that another process works in a tree.
 var errBusy = errors.New("a run is working in it")
 
-// claim takes a lock, whose file may be removed by who has it, and waits that long for another.
-func claim(ctx context.Context, path string, patience time.Duration) (f *os.File, err error) {
+// claim takes what one process may have at a time, and waits that long for another.
+func (s *Store) claim(ctx context.Context, key string, patience time.Duration) (slot *gate.Slot, err error) {
+	slots := gate.Slots{Dir: s.Dir, Fleeting: true}
 	err = flock.Wait(func() (held bool, err error) {
-		if f, err = flock.OpenAll(path); err != nil {
-			return false, err
+		if slot, err = slots.Take(key, 1, ""); errors.Is(err, gate.ErrFull) {
+			err = nil
 		}
-		held, err = flock.Try(f, flock.Exclusive)
-		if held = held && flock.Named(f); !held {
-			f.Close()
-		}
-		return held, err
+		return slot != nil, err
 	}, func(waited time.Duration) error {
 		if waited >= patience {
 			return errBusy
 		}
 		return context.Cause(ctx)
 	})
-	return f, err
+	return slot, err
 }
 
 // free is the first of name, name-2, name-3 and so on that is not taken.
@@ -202,7 +198,7 @@ var after = map[State]State{Working: Killed, Landing: Done}
 // Take takes the tree for this process alone, and waits that long for another. What is known of it is read again, and what a killed run has left in it is saved. One that
 // is only planned is yet to be made then.
 func (t *Tree) Take(patience time.Duration) error {
-	lock, err := claim(context.Background(), t.store.file(t.ID, ".lock"), patience)
+	slot, err := t.store.claim(context.Background(), t.ID, patience)
 	if err != nil {
 		return err
 	}
@@ -212,11 +208,11 @@ func (t *Tree) Take(patience time.Duration) error {
 		t.State, t.Created = Making, time.Now().UTC()
 	}
 	if err != nil {
-		lock.Close()
+		slot.Free()
 		return err
 	}
 	*t = *now
-	t.lock = lock
+	t.slot = slot
 	if next := after[t.State]; next != "" {
 		t.keep("killed")
 		if next == Done { // all was on its branch
@@ -228,10 +224,7 @@ func (t *Tree) Take(patience time.Duration) error {
 }
 
 // Release lets others take the tree.
-func (t *Tree) Release() {
-	t.lock.Close() // none is no harm
-	t.lock = nil
-}
+func (t *Tree) Release() { t.slot.Free() }
 
 // git is git in a directory.
 func (s *Store) git(dir string, env ...string) git { return git{s.Start, dir, env, s.Run} }

@@ -108,11 +108,15 @@ func (o *operation) do(s *Store) error {
 
 // renew makes a tree ready, with what a user's setup does to a new one.
 func (o *operation) renew(t *Tree, last int, base string) error {
-	if unready, _, err := t.Renew(last, base, t.State); err != nil || !unready {
-		return err
+	state := t.State
+	if state == Making {
+		state = Working
 	}
-	os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
-	return t.Ready(true)
+	_, err := t.Renew(last, base, state, func() error {
+		os.WriteFile(filepath.Join(t.Path, "made.ign"), []byte("made by the setup of "+o.ID), 0o600)
+		return nil
+	})
+	return err
 }
 
 // story is a repository, its user, and agents that work in trees of it.

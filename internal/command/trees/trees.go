@@ -186,7 +186,7 @@ func land(cmd *cobra.Command, t *worktree.Tree) error {
 		see := message.AsIn("belay trees show " + printable.ShortID(t.Run))
 		return command.Usage(message.Error("there is no branch that it could be landed on"), see)
 	}
-	_, _, err := t.Renew(0, "", t.State)
+	_, err := t.Renew(0, "", t.State, nil)
 	if err == nil {
 		_, err = t.Commit("work of run "+t.Run, worktree.Done)
 	}
