@@ -1,10 +1,10 @@
 // Package worktree gives runs work trees of their own, so that the user's is not touched until work is done.
 //
-// A [Tree] is a git worktree on a branch of its own, below the state directory. It is made at a commit, as [Store.Plan] finds it, and all attempts of a run find it at the
-// same path. [Tree.Save] keeps what an attempt has changed as a commit below refs/belay/RUN, without touching the tree; [Tree.Fresh] makes the tree anew.
+// A [Tree] is a git worktree on a branch of its own, below the state directory. [Store.Plan] finds the commit that it is to be made of, [Tree.Enter] takes it, or the one that was
+// made before, and [Tree.Renew] makes it ready for each attempt: as it was left, or anew. What an attempt has changed is kept below refs/belay/RUN, as [Tree.Save] does too.
 // [Tree.Commit] puts all of it on the branch, and [Tree.Land] brings that into the branch that was checked out: see there for what is never touched.
 //
-// The [Store] knows all trees, each by a file; who works in one holds its lock, which the system frees however it ends. [Store.List] saves what is in trees whose
+// The [Store] knows all trees, each by a file; who works in one has its slot, which the system frees however it ends. [Store.List] saves what is in trees whose
 // owners are dead. Only [Tree.Drop] and [Tree.Prune] remove one.
 //
 // Nothing that was written is lost: what is about to be replaced is saved first, and what cannot be saved (another repository, files that git ignores) stays where it is, and a
