@@ -17,50 +17,55 @@ type rescue struct {
 	repaired, handedOver string // the sessions that it was done with
 }
 
-// record is where the CLI keeps the record of a session; path is empty if there is none that can be read.
-func (r *rescue) record(session string) (format *history.Format, path string) {
+// report is what the record of a session says; nil if there is none that can be read.
+func (r *rescue) report(session, refused string) *history.Report {
 	k := r.turn
 	cli := profile.Find(k.call.Profile.Name())
 	if cli == nil || cli.Records == nil || session == "" {
-		return nil, ""
+		return nil
 	}
-	return cli.Records, cli.Records.Find(k.call.Absolute(k.info.Home), session)
+	path := cli.Records.Find(k.call.Absolute(k.info.Home), session)
+	if path == "" {
+		return nil
+	}
+	report, _ := history.Examine(cli.Records, path, session, refused)
+	return report
 }
 
 // goOn prepares the attempt after one whose history the service has rejected, if that was asked for: in a copy that is repaired, or else in a new session.
 func (r *rescue) goOn(j *judgement) bool {
 	k := r.turn
-	asked := &k.call.Settings.Resume
+	if asked := &k.call.Settings.Resume; !asked.HandOver && !asked.OrNew {
+		return false
+	}
 	session := cmp.Or(j.account.Session, k.next.Session)
-	format, path := r.record(session)
-	if !asked.HandOver && !asked.OrNew || path == "" {
+	report := r.report(session, j.verdict.Evidence)
+	if report == nil {
 		return false
 	}
 	why := "the service rejects the history of session " + session
-	if r.repaired == "" {
-		if report, err := history.Examine(format, path, session, j.verdict.Evidence); err == nil && len(report.Found) > 0 {
-			if mended, err := report.Mend(); err == nil {
-				r.repaired = session
-				k.call.Emit(belaytype.SessionGone{ID: session, Why: why, Repaired: mended})
-				if k.next.Continue || j.account.Active {
-					k.next = k.continuation(mended)
-				} else {
-					k.next.Session = mended
-				}
-				return true
+	if r.repaired == "" && len(report.Found) > 0 {
+		if mended, err := report.Mend(); err == nil {
+			r.repaired = session
+			k.call.Emit(belaytype.SessionGone{ID: session, Why: why, Repaired: mended})
+			if k.next.Continue || j.account.Active {
+				k.next = k.continuation(mended)
+			} else {
+				k.next.Session = mended
 			}
+			return true
 		}
 	}
-	return r.handOver(format, path, session, why)
+	return r.handOver(report, why)
 }
 
 // handOver prepares an attempt in a new session, which is told what the record of another one says. A command line that itself says which session it is has no other.
-func (r *rescue) handOver(format *history.Format, path, session, why string) bool {
+func (r *rescue) handOver(report *history.Report, why string) bool {
 	k := r.turn
 	if r.handedOver != "" || k.info.GoesOn || k.info.Resumes != "" || k.info.Fixed != "" {
 		return false
 	}
-	told, err := history.Summary(format, path)
+	told, err := report.Summary()
 	if err != nil {
 		return false
 	}
@@ -72,8 +77,8 @@ func (r *rescue) handOver(format *history.Format, path, session, why string) boo
 	if _, err := k.agent.Plan(next); err != nil {
 		return false
 	}
-	r.handedOver = session
-	k.call.Emit(belaytype.SessionGone{ID: session, Why: why})
+	r.handedOver = report.Session
+	k.call.Emit(belaytype.SessionGone{ID: report.Session, Why: why})
 	k.first, k.next = next, next
 	return true
 }
@@ -81,21 +86,21 @@ func (r *rescue) handOver(format *history.Format, path, session, why string) boo
 // afford hands over instead of resuming a session if that costs more than it may.
 func (r *rescue) afford() {
 	k := r.turn
-	most, session := k.call.Settings.Resume.MaxCost, k.next.Session
+	most := k.call.Settings.Resume.MaxCost
 	if most <= 0 {
 		return
 	}
-	if p := r.price(session, time.Now()); p != nil && p.USD != nil && *p.USD > most {
-		format, path := r.record(session)
-		r.handOver(format, path, session, fmt.Sprintf("to continue session %s would cost %s", session, printable.Dollars(*p.USD)))
+	if report := r.report(k.next.Session, ""); report != nil {
+		if p := report.Price(k.call.Settings.Prices, time.Now()); p.USD != nil && *p.USD > most {
+			r.handOver(report, fmt.Sprintf("to continue session %s would cost %s", report.Session, printable.Dollars(*p.USD)))
+		}
 	}
 }
 
-// price is what it costs to resume a session at a time; nil if that is not known.
-func (r *rescue) price(session string, at time.Time) *history.Price {
-	format, path := r.record(session)
-	if path == "" {
-		return nil
+// price is what it costs to resume a session at a time.
+func (r *rescue) price(session string, at time.Time) (p history.Price) {
+	if report := r.report(session, ""); report != nil {
+		p = report.Price(r.turn.call.Settings.Prices, at)
 	}
-	return history.ResumePrice(format, path, r.turn.call.Settings.Prices, at)
+	return p
 }

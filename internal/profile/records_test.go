@@ -178,7 +178,7 @@ func TestRecords_RandomDamages(t *testing.T) {
 						t.Logf("round %d: %s; found %v", n, why, report.Found)
 					}
 					must.OK(t, os.Remove(r.format.Find(home, id)))
-				} else if told, err := history.Summary(r.format, path); err != nil || told == "" {
+				} else if told, err := report.Summary(); err != nil || told == "" {
 					t.Errorf("round %d: a new session is told %q, %v", n, told, err)
 				}
 				all.count(taken)

@@ -18,7 +18,7 @@ func heals(version string, f history.Flaw) bool {
 	switch f {
 	case history.Torn, history.Doubled:
 		return true
-	case history.Unanswered, history.Unasked, history.CalledTwice, history.ToldTwice, history.Misplaced, history.Empty, history.Broken:
+	case history.Unanswered, history.Unasked, history.CalledTwice, history.ToldTwice, history.Empty, history.Broken:
 		return agent.CompareVersions(version, "2.1") >= 0
 	case history.LargeImage, history.WrongImage, history.BadImage, history.Unsigned:
 		return agent.CompareVersions(version, "2.1.325") >= 0
@@ -55,7 +55,7 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 	if line.ID == "" || line.Message.Role != line.Type {
 		return l, false
 	}
-	parts := line.Message.Content.Parts(false)
+	parts := line.Message.Content.Parts()
 	if len(parts) == 0 { // or it is a text
 		var said struct{ Message struct{ Content string } }
 		parts = []history.Part{{Kind: history.Text}}
@@ -68,10 +68,10 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 		l.Refused = refusal(parts)
 		return l, true
 	}
-	l.Role, l.Parts, l.Model = line.Type, parts, line.Message.Model
-	if u := line.Message.Usage; u != nil && l.Model != "<synthetic>" {
-		used := u.call()
-		l.Used = &used
+	l.Role, l.Parts = line.Type, parts
+	if m := line.Message; m.Usage != nil && m.Model != "<synthetic>" {
+		used := m.Usage.call()
+		l.Model, l.Used = m.Model, &used
 	}
 	return l, true
 }
@@ -92,14 +92,17 @@ func refusal(parts []history.Part) string {
 // lostResult is the result of a call that has none.
 const lostResult = "[The session ended before the result of this call was recorded, so it is not known. Check whether it took effect.]"
 
-// resultRecord gives a call a result, in a line like that of the call.
-func resultRecord(text []byte, call, id string) []byte {
+// resultRecord gives calls a result, in a line like theirs that follows it.
+func resultRecord(text []byte, calls []string, id string) []byte {
+	var results []any
+	for _, call := range calls {
+		results = append(results, map[string]any{"type": "tool_result", "tool_use_id": call, "content": lostResult, "is_error": true})
+	}
 	return history.Rewrite(text, func(line map[string]json.RawMessage) {
 		for _, own := range []string{"requestId", "apiBlockIndex", "toolInputStreamMs"} {
 			delete(line, own)
 		}
-		line["type"], line["uuid"] = history.JSON("user"), history.JSON(id)
-		line["message"] = history.JSON(map[string]any{"role": "user", "content": []any{
-			map[string]any{"type": "tool_result", "tool_use_id": call, "content": lostResult, "is_error": true}}})
+		line["type"], line["parentUuid"], line["uuid"] = history.JSON("user"), line["uuid"], history.JSON(id)
+		line["message"] = history.JSON(map[string]any{"role": "user", "content": results})
 	})
 }

@@ -57,7 +57,7 @@ func TestRecords(t *testing.T) {
 		{Name: "no call", Change: without(3), Flaws: []history.Flaw{history.Broken, history.Unasked}, Keeps: "the second", Lacks: "the first"},
 		{Name: "call twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[5], "0005", "0009", 1), l[7]) }, Flaws: []history.Flaw{history.CalledTwice}, Keeps: "all done"},
 		{Name: "result twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[6], "000006", "000009", 1), l[7]) }, Flaws: []history.Flaw{history.ToldTwice}, Keeps: "all done"},
-		{Name: "result before its call", Change: func(l []string) []string { l[3], l[4] = l[4], l[3]; return l }, Flaws: []history.Flaw{history.Misplaced}, Keeps: "the first"},
+		{Name: "result before its call", Change: func(l []string) []string { l[3], l[4] = l[4], l[3]; return l }, Flaws: []history.Flaw{history.Unasked, history.Unanswered}, Keeps: "the second"},
 		{Name: "bad id", Change: func(l []string) []string {
 			for i := range l {
 				l[i] = strings.ReplaceAll(l[i], "toolu_1", "toolu 1")
@@ -69,7 +69,7 @@ func TestRecords(t *testing.T) {
 		{Name: "no predecessor in a result", Change: with(4, `"parentUuid":"a0000000-0000-4000-8000-000000000003"`, `"parentUuid":null`), Flaws: []history.Flaw{history.Broken}, Keeps: `"parentUuid":"a0000000-0000-4000-8000-000000000003"`},
 		{Name: "a role that is none", Change: with(7, `"role":"assistant"`, `"role":"assistent"`), Flaws: []history.Flaw{history.Torn}, Keeps: "the second", Lacks: "all done"},
 		{Name: "an unanswered call with an image", Change: func(l []string) []string { return without(3)(image("image/png", anImage)(l)) },
-			Flaws: []history.Flaw{history.Broken, history.LargeImage, history.Unasked}, Keeps: "the second", Lacks: "was left out"},
+			Flaws: []history.Flaw{history.Broken, history.Unasked}, Keeps: "the second", Lacks: "was left out"},
 		{Name: "empty text", Change: with(7, "all done", ""), Flaws: []history.Flaw{history.Empty}, Keeps: "the second"},
 		{Name: "large image", Change: image("image/png", anImage), Flaws: []history.Flaw{history.LargeImage}, Keeps: "the first", Lacks: anImage},
 		{Name: "unreadable image", Change: image("image/png", "AAAA"), Flaws: []history.Flaw{history.BadImage}, Keeps: "the first"},

@@ -3,7 +3,7 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,38 +31,22 @@ func heals(_ string, f history.Flaw) bool {
 	return false
 }
 
-// recordLine is a line of the record, and its payload that of an item.
+// recordLine is a line of the record. The payload of a response_item is an item of the history.
 type recordLine struct {
 	Timestamp time.Time `json:"timestamp"`
 	Type      string    `json:"type"`
 	Payload   struct {
-		Type    string          `json:"type"`
-		ID      string          `json:"id"`
-		Role    string          `json:"role"`
-		Model   string          `json:"model"`
-		Version string          `json:"cli_version"`
-		Dir     string          `json:"cwd"`
-		Call    string          `json:"call_id"`
-		Name    string          `json:"name"`
-		Args    json.RawMessage `json:"arguments"`
-		Input   json.RawMessage `json:"input"`
-		Output  json.RawMessage `json:"output"`
-		Content history.Blocks  `json:"content"`
-		Usage   *tokens         `json:"usage"`
+		history.Block
+		Role    string  `json:"role"`
+		Model   string  `json:"model"`
+		Version string  `json:"cli_version"`
+		Dir     string  `json:"cwd"`
+		Usage   *tokens `json:"usage"`
 		Error   *struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	} `json:"payload"`
 }
-
-// otherItems are the items that say nothing that is looked at here.
-var otherItems = []string{"web_search_call", "image_generation_call", "compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "additional_tools", "other"}
-
-// calls are the items that call tools, and results those that answer them. When codex resumes a thread, it leaves out what it does not know.
-var (
-	calls   = []string{"function_call", "custom_tool_call", "local_shell_call", "mcp_tool_call", "tool_search_call"}
-	results = []string{"function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output", "tool_search_output"}
-)
 
 func readRecord(text []byte) (l history.Line, ok bool) {
 	var line recordLine
@@ -86,49 +70,27 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 			}
 		}
 	case "response_item":
-		l.ID = p.ID
-		l.Role, l.Parts = readItem(&line)
+		l.ID, l.Role, l.Parts = p.ID, cmp.Or(p.Role, "assistant"), p.Parts()
+		if len(l.Parts) > 0 && l.Parts[0].Kind == history.Result {
+			l.Role = "tool"
+		}
 	}
 	return l, true
 }
 
-func readItem(line *recordLine) (role string, parts []history.Part) {
-	p := &line.Payload
-	switch {
-	case p.Type == "message":
-		return p.Role, p.Content.Parts(false)
-	case p.Type == "reasoning":
-		return "assistant", []history.Part{{Kind: history.Thinking}}
-	case slices.Contains(results, p.Type) && p.Call != "":
-		return "tool", append([]history.Part{{Kind: history.Result, ID: p.Call, Text: p.Output}}, history.InList(p.Output)...)
-	case slices.Contains(calls, p.Type) && p.Call != "":
-		input := p.Args
-		if input == nil {
-			input = p.Input
-		}
-		return "assistant", []history.Part{{Kind: history.Call, ID: p.Call, Name: p.Name, Text: input}}
-	case slices.Contains(otherItems, p.Type):
-		return "assistant", []history.Part{{Kind: history.Other}}
-	}
-	return "assistant", []history.Part{{Kind: history.Unknown}}
-}
-
 // resultRecord gives a call the result that codex itself gives one which has none.
-func resultRecord(text []byte, call, _ string) []byte {
+func resultRecord(text []byte, calls []string, _ string) []byte {
 	return history.Rewrite(text, func(line map[string]json.RawMessage) {
 		var of recordLine
 		agent.Lenient(json.Unmarshal(text, &of))
-		kind := of.Payload.Type
-		if kind == "local_shell_call" {
-			kind = "function_call"
-		}
-		line["payload"] = history.JSON(map[string]any{"type": kind + "_output", "call_id": call, "output": "aborted"})
+		kind := strings.Replace(of.Payload.Type, "local_shell_call", "function_call", 1)
+		line["payload"] = history.JSON(map[string]any{"type": kind + "_output", "call_id": calls[0], "output": "aborted"})
 	})
 }
 
 // headRecord is the least that a record begins with.
-func headRecord(session, dir string, at time.Time) []byte {
-	begun := at.UTC().Format("2006-01-02T15:04:05.000Z")
-	return history.JSON(map[string]any{"timestamp": begun, "type": "session_meta", "payload": map[string]any{"id": session, "session_id": session, "timestamp": begun,
+func headRecord(session, dir string) []byte {
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	return history.JSON(map[string]any{"timestamp": now, "type": "session_meta", "payload": map[string]any{"id": session, "session_id": session, "timestamp": now,
 		"cwd": cmp.Or(dir, "/"), "originator": "codex_exec", "cli_version": "0.0.0", "source": "exec"}})
 }

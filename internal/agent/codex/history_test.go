@@ -59,7 +59,7 @@ func TestRecords(t *testing.T) {
 		{Name: "call that is refused", Change: func(l []string) []string {
 			return failed("No tool output found for function call call_1.")(l)
 		}, Flaws: []history.Flaw{history.Named}, Keeps: "the second", Lacks: "the first"},
-		{Name: "result before its call", Change: func(l []string) []string { l[4], l[5] = l[5], l[4]; return l }, Flaws: []history.Flaw{history.Misplaced}, Keeps: "the first"},
+		{Name: "result before its call", Change: func(l []string) []string { l[4], l[5] = l[5], l[4]; return l }, Flaws: []history.Flaw{history.Unasked, history.Unanswered}, Keeps: "the second"},
 		{Name: "large image", Change: with(5, `"the first"`, `[{"type":"input_text","text":"the first"},{"type":"input_image","image_url":"data:image/png;base64,`+agenttest.LargeImage()+`"}]`),
 			Flaws: []history.Flaw{history.LargeImage}, Keeps: "the first", Lacks: "base64"},
 		{Name: "image of another type", Change: with(2, `[{`, `[{"type":"input_image","image_url":"data:image/webp;base64,R0lGODdhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="},{`),

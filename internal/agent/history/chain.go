@@ -1,75 +1,47 @@
 package history
 
+import "cmp"
+
+// maxGap is how many messages in a row may be left out whose order is not that of the record.
+const maxGap = 1000
+
 // join mends the chain: each message follows one that stays, and a result that is added comes between its call and what followed that.
 func (r *Report) join() {
-	c := chain{r, map[string]link{"": {whole: true}}}
-	behind := map[string]string{} // what comes behind a message now
-	for n, l := range r.lines {
-		if cut := r.cuts[n]; cut != nil && len(cut.ids) > 0 {
-			behind[l.ID] = cut.ids[len(cut.ids)-1]
-		}
-	}
 	last, awaited := "", map[string]bool{} // by a line before
-	for n, l := range r.lines {
+	for n := range r.lines {
+		l := &r.lines[n]
 		if l.ID == "" || r.index[l.ID] != n {
 			continue
 		}
-		to := c.standing(l.Parent)
 		awaited[l.Parent] = true
-		answers := len(l.Parts) > 0 && l.Parts[0].Kind == Result
-		if (!to.whole || l.Parent == "" && last != "" && (answers || l.Role == "assistant")) && !awaited[l.ID] { // else one that follows it would come before it
+		before, whole := r.standing(l.Parent)
+		lost := l.Parent == "" && last != "" && (l.Role == "assistant" || len(l.Parts) > 0 && l.Parts[0].Kind == Result)
+		if (!whole || lost) && !awaited[l.ID] { // else one that follows it would come before it
 			r.find(Broken, n)
-			if to.id = last; answers && r.calls[l.Parts[0].ID] != nil {
-				to = c.standing(r.lines[r.calls[l.Parts[0].ID].line].ID)
-			}
+			before = last
 		}
-		if cut := r.cuts[n]; cut == nil || !cut.drop {
-			last = l.ID
+		if l.drop {
+			l.Parent = before // for those that follow it
+			continue
 		}
-		if by, ok := behind[to.id]; ok {
-			to.id = by
-		}
-		if to.id != l.Parent {
-			cut := r.cutOf(n)
-			cut.parent, cut.joined = to.id, true
+		last, l.parent = l.ID, before
+		if before != "" {
+			l.parent = cmp.Or(r.lines[r.index[before]].added, before)
 		}
 	}
 }
 
-// chain finds where a line leads to once those that are left out are gone.
-type chain struct {
-	*Report
-	known map[string]link // where each line that is left out leads to
-}
-
-// link is the nearest line that stays, of one and those before it; it is not whole if there is none because one is missing.
-type link struct {
-	id    string
-	whole bool
-}
-
-func (c *chain) standing(id string) link {
-	var passed []string
-	to := link{id, true}
-	for {
-		if known, ok := c.known[to.id]; ok {
-			to = known
-			break
-		}
-		n, there := c.index[to.id]
+// standing is the nearest message that stays, of one and those before it; whole is false if one of them is missing.
+func (r *Report) standing(id string) (stays string, whole bool) {
+	for range maxGap {
+		n, there := r.index[id]
 		if !there {
-			to = link{}
-			break
+			return "", id == ""
 		}
-		if cut := c.cuts[n]; cut == nil || !cut.drop {
-			break
+		if !r.lines[n].drop {
+			return id, true
 		}
-		passed = append(passed, to.id)
-		c.known[to.id] = link{} // for one that leads back to itself
-		to.id = c.lines[n].Parent
+		id = r.lines[n].Parent
 	}
-	for _, id := range passed {
-		c.known[id] = to
-	}
-	return to
+	return "", false
 }

@@ -3,8 +3,12 @@ package history
 import (
 	"cmp"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/price"
 )
 
 // Report is what was found in a record.
@@ -18,39 +22,36 @@ type Report struct {
 
 	format *Format
 	lines  []line
-	dir    string           // where it works
-	told   int              // messages of the user
-	cuts   map[int]*cut     // by line
-	index  map[string]int   // of lines, by their ids in the chain
-	calls  map[string]*call // that may have a result
-	early  map[string]spot  // the results that came before any call
-	kinds  map[Kind][]spot  // parts that a refusal may be about
+	index  map[string]int // of lines, by their ids
+	from   int            // the first line that is still sent
+	dir    string         // where it works
+	told   int            // what the user has said
+
+	model  string     // that answered last
+	used   price.Call // by the request that was answered last, and when that was
+	usedAt time.Time
+	hour   bool // the service was asked to keep it for an hour
 }
 
-// line is one that was read, without its texts, and a sum by which it is known again.
+// line is one that was read, without its texts, and what becomes of it.
 type line struct {
 	Line
-	whole bool
-	sum   uint64
-}
-
-// cut is what becomes of a line.
-type cut struct {
+	sum    uint64 // by which it is known again
+	left   int    // parts that stay
 	drop   bool
-	parts  map[int]bool // that are left out; those that are true leave a note
-	calls  []string     // that get a result, which is added behind it
-	ids    []string     // of those results
-	behind string       // the call that the line is moved behind
-	joined bool         // it gets a parent in the chain
-	parent string
+	cut    map[int]bool // parts that are left out; those that are true leave a note
+	lost   []string     // calls that get a result, in a line that is added behind it
+	added  string       // the id of that
+	parent string       // the line before it in the chain, in a copy
 }
 
-// spot is where a part is: of so many parts of its line, and with so many inside it.
-type spot struct{ line, part, of, inside int }
+// spot is where a part is.
+type spot struct{ line, part int }
 
 // call is one of a tool.
 type call struct {
 	spot
+	id     string
 	served bool // the service itself answers it
 	gone   bool // it is left out
 	done   bool // it has a result
@@ -63,10 +64,11 @@ var seed = maphash.MakeSeed()
 func Examine(format *Format, path, session, refused string) (*Report, error) {
 	r := newReport(format, path, session)
 	var err error
-	if r.Bytes, err = each(path, func(_ int, text []byte) error {
-		r.take(r.read(text))
+	r.Bytes, err = each(path, func(_ int, text []byte) error {
+		r.read(text)
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	r.Refused = cmp.Or(refused, r.Refused)
@@ -75,125 +77,87 @@ func Examine(format *Format, path, session, refused string) (*Report, error) {
 }
 
 func newReport(format *Format, path, session string) *Report {
-	return &Report{Path: path, Session: session, Found: []Finding{}, format: format, cuts: map[int]*cut{}, index: map[string]int{}, calls: map[string]*call{},
-		early: map[string]spot{}, kinds: map[Kind][]spot{}}
+	return &Report{Path: path, Session: session, Found: []Finding{}, format: format, index: map[string]int{}}
 }
 
 // read reads a line. Its texts are not kept.
-func (r *Report) read(text []byte) line {
+func (r *Report) read(text []byte) {
 	l, whole := r.format.Read(text)
 	for i := range l.Parts {
 		l.Parts[i].Text = nil
 	}
-	return line{l, whole, maphash.Bytes(seed, text)}
+	r.take(l, whole, maphash.Bytes(seed, text))
 }
 
-func (r *Report) take(l line) {
+func (r *Report) take(read Line, whole bool, sum uint64) {
 	n := len(r.lines)
-	r.lines = append(r.lines, l)
+	r.lines = append(r.lines, line{Line: read, sum: sum, parent: read.Parent})
+	l := &r.lines[n]
 	if r.format.Head != nil && n == 0 && !l.Begins {
-		r.find(Headless, 0)
+		r.find(Headless, n)
 	}
-	if !l.whole {
-		r.find(Torn, n).drop = true
+	before, twice := r.index[l.ID]
+	switch {
+	case !whole:
+		r.find(Torn, n)
+		l.drop = true
 		return
-	}
-	r.Version, r.dir = cmp.Or(l.Version, r.Version), cmp.Or(r.dir, l.Dir)
-	if before, twice := r.index[l.ID]; twice && r.lines[before].sum == l.sum {
-		r.find(Doubled, n).drop = true
+	case twice && r.lines[before].sum == sum:
+		r.find(Doubled, n)
+		l.drop = true
 		return
-	} else if l.ID != "" && !twice {
+	case l.ID != "" && !twice:
 		r.index[l.ID] = n
+	}
+	r.Version, r.dir, r.model = cmp.Or(l.Version, r.Version), cmp.Or(r.dir, l.Dir), cmp.Or(l.Model, r.model)
+	if u := l.Used; u != nil {
+		r.used, r.usedAt = *u, l.At
+		r.hour = u.CacheWriteHour > 0 || r.hour && u.CacheWrite == 0
+	}
+	for _, p := range l.Parts {
+		if !p.Inside {
+			l.left++
+		}
+		if p.Kind == Text && l.Role == "user" {
+			r.told++
+		}
 	}
 	switch {
 	case l.Refused != "":
-		r.Refused = l.Refused
-		r.cutOf(n).drop = true // of a copy it is not true
-		return
-	case l.Restarts: // what was said before is sent no more
-		clear(r.calls)
-		clear(r.early)
-		clear(r.kinds)
-		if r.format.Parent == "" {
-			clear(r.index)
-		}
-	case l.Role == "assistant" && len(l.Parts) > 0:
+		r.Refused, l.drop = l.Refused, true // of a copy it is not true
+	case l.Restarts:
+		r.from = n
+	case l.left > 0 && l.Role == "assistant":
 		r.Refused = "" // it has answered since
-	}
-	for i, p := range l.Parts {
-		at := spot{n, i, len(l.Parts), 0}
-		for p.Kind == Result && i+at.inside+1 < at.of && l.Parts[i+at.inside+1].Inside {
-			at.inside++
-		}
-		r.part(at, p, l.Role)
 	}
 }
 
-func (r *Report) part(at spot, p Part, role string) {
-	if p.Kind == Text && role == "user" {
-		r.told++
-	}
-	called := r.calls[p.ID]
-	switch {
-	case p.Kind == Call && called != nil:
-		r.leaveOut(CalledTwice, at)
-	case p.Kind == Call:
-		early, isEarly := r.early[p.ID]
-		r.calls[p.ID] = &call{at, p.Served, p.Flaw != "", isEarly, early}
-		if p.Flaw != "" {
-			r.leaveOut(p.Flaw, at)
-		} else if isEarly {
-			r.find(Misplaced, early.line).behind = p.ID
-			delete(r.early, p.ID)
+// parts are those that are still sent.
+func (r *Report) parts() iter.Seq2[spot, Part] {
+	return func(yield func(spot, Part) bool) {
+		for n := r.from; n < len(r.lines); n++ {
+			for i, p := range r.lines[n].Parts {
+				if _, gone := r.lines[n].cut[i]; !gone && !r.lines[n].drop && !yield(spot{n, i}, p) {
+					return
+				}
+			}
 		}
-	case p.Flaw != "":
-		r.leaveOut(p.Flaw, at)
-	case p.Kind == Result && called == nil:
-		if _, twice := r.early[p.ID]; twice {
-			r.leaveOut(ToldTwice, at)
-			return
-		}
-		r.early[p.ID] = at
-	case p.Kind == Result && called.gone:
-		r.leaveOut(Nameless, at)
-	case p.Kind == Result && called.done:
-		r.leaveOut(ToldTwice, at)
-	case p.Kind == Result:
-		called.done, called.result = true, at
-	case p.Kind == Thinking || p.Kind == Image || p.Kind == Unknown:
-		r.kinds[p.Kind] = append(r.kinds[p.Kind], at)
 	}
 }
 
 // close finds what only shows at the end.
 func (r *Report) close() {
-	for _, at := range r.early {
-		r.leaveOut(Unasked, at)
-	}
-	for id, c := range r.calls {
-		switch {
-		case c.done || c.gone:
-		case c.served:
-			r.leaveOut(Unanswered, c.spot)
-		default:
-			cut := r.find(Unanswered, c.line)
-			cut.calls, cut.ids = append(cut.calls, id), append(cut.ids, newID(r.lines[c.line].ID))
-		}
-	}
-	for id, c := range r.calls {
-		if c.done && r.isUnexplained() && r.names(id) {
-			r.leaveOut(Named, c.spot)
-			r.leaveOut(Named, c.result)
-		}
-	}
+	r.pair()
 	kind, flaw := blamed(r.Refused)
 	if kind != Image || !slices.ContainsFunc(r.Found, func(f Finding) bool { return f.Flaw.isNoted() }) {
-		for _, at := range r.kinds[kind] {
-			r.leaveOut(flaw, at)
+		for at, p := range r.parts() {
+			if p.Kind == kind {
+				r.leaveOut(flaw, at)
+			}
 		}
 	}
 	switch {
-	case isTooLong(r.Refused):
+	case flaw == TooLong:
 		r.find(TooLong, -1)
 	case r.told == 0:
 		r.find(NoRequest, -1)
@@ -204,57 +168,88 @@ func (r *Report) close() {
 	slices.SortStableFunc(r.Found, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Flaw, b.Flaw)) })
 }
 
-// leaveOut leaves a part out, and what is inside it.
-func (r *Report) leaveOut(f Flaw, at spot) {
-	c := r.find(f, at.line)
-	if c.parts == nil {
-		c.parts = map[int]bool{}
+// pair finds calls without their results, results without their calls, and parts that have a flaw of their own.
+func (r *Report) pair() {
+	var calls []*call
+	known := map[string]*call{}
+	for at, p := range r.parts() {
+		c := known[p.ID]
+		switch {
+		case p.Kind == Call && c != nil:
+			r.leaveOut(CalledTwice, at)
+		case p.Kind == Call && p.ID != "":
+			c = &call{spot: at, id: p.ID, served: p.Served, gone: p.Flaw != ""}
+			calls, known[p.ID] = append(calls, c), c
+		case p.Kind == Result && p.Flaw == "" && p.ID != "":
+			switch {
+			case c == nil:
+				p.Flaw = Unasked
+			case c.gone:
+				p.Flaw = Nameless
+			case c.done:
+				p.Flaw = ToldTwice
+			default:
+				c.done, c.result = true, at
+			}
+		}
+		if p.Flaw != "" {
+			r.leaveOut(p.Flaw, at)
+		}
 	}
-	if _, gone := c.parts[at.part]; !gone {
-		c.parts[at.part] = f.isNoted()
+	for _, c := range calls {
+		switch l := &r.lines[c.line]; {
+		case c.done || c.gone:
+		case c.served:
+			r.leaveOut(Unanswered, c.spot)
+		default:
+			r.find(Unanswered, c.line)
+			l.lost, l.added = append(l.lost, c.id), cmp.Or(l.added, newID(l.ID))
+		}
 	}
-	for i := range at.inside {
-		c.parts[at.part+1+i] = false
+	if r.Refused == "" || r.isFlawed() {
+		return
 	}
-	c.drop = len(c.parts) == at.of
-	for _, noted := range c.parts {
-		c.drop = c.drop && !noted
+	named := strings.FieldsFunc(r.Refused, func(c rune) bool { return strings.ContainsRune(" ,.:`'\"", c) })
+	for _, c := range calls { // which is whole, and is refused all the same
+		if c.done && slices.Contains(named, c.id) {
+			r.leaveOut(Named, c.spot)
+			r.leaveOut(Named, c.result)
+		}
 	}
 }
 
-// find notes a flaw, and returns the cut of its line.
-func (r *Report) find(f Flaw, line int) *cut {
+// leaveOut leaves a part out, and its line once there is nothing else in it.
+func (r *Report) leaveOut(f Flaw, at spot) {
+	r.find(f, at.line)
+	l := &r.lines[at.line]
+	if l.cut == nil {
+		l.cut = map[int]bool{}
+	}
+	l.cut[at.part] = f.isNoted()
+	if !f.isNoted() && !l.Parts[at.part].Inside {
+		l.left--
+		l.drop = l.left == 0
+	}
+}
+
+// find notes a flaw of a line; -1 stands for the whole.
+func (r *Report) find(f Flaw, line int) {
 	healed := f.Mend() != "" && r.format.Heals(r.Version, f)
 	r.Found = append(r.Found, Finding{Flaw: f, Line: line + 1, What: f.String(), Healed: healed, Mend: f.Mend()})
-	return r.cutOf(line)
 }
 
-func (r *Report) cutOf(line int) *cut {
-	if r.cuts[line] == nil {
-		r.cuts[line] = &cut{}
-	}
-	return r.cuts[line]
+// isFlawed reports whether there is something that the CLI does not mend by itself.
+func (r *Report) isFlawed() bool {
+	return slices.ContainsFunc(r.Found, func(f Finding) bool { return !f.Healed })
 }
 
-// IsBroken reports whether there is something for which the session cannot go on: the service has refused it, or its CLI does not mend all by itself.
-func (r *Report) IsBroken() bool {
-	return r.Refused != "" || slices.ContainsFunc(r.Found, func(f Finding) bool { return !f.Healed })
-}
-
-// names reports whether the service has named a call as it refused the history.
-func (r *Report) names(id string) bool {
-	return id != "" && slices.Contains(strings.FieldsFunc(r.Refused, func(c rune) bool { return strings.ContainsRune(" ,.:`'\"", c) }), id)
-}
-
-// isUnexplained reports whether the service has refused the history for what the record does not show.
-func (r *Report) isUnexplained() bool {
-	return r.Refused != "" && !slices.ContainsFunc(r.Found, func(f Finding) bool { return !f.Healed && f.Flaw != Named })
-}
+// IsBroken reports whether there is something for which the session cannot go on.
+func (r *Report) IsBroken() bool { return r.Refused != "" || r.isFlawed() }
 
 // Hopeless is the flaw that nothing can be done about; empty if there is none.
 func (r *Report) Hopeless() Flaw {
 	for _, f := range r.Found {
-		if f.Flaw.Mend() == "" {
+		if f.Mend == "" {
 			return f.Flaw
 		}
 	}

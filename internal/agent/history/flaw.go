@@ -19,7 +19,6 @@ const (
 	Unasked     Flaw = "result_without_call"
 	CalledTwice Flaw = "call_twice"
 	ToldTwice   Flaw = "result_twice"
-	Misplaced   Flaw = "result_before_call"
 	Nameless    Flaw = "invalid_call_id"
 	Named       Flaw = "call_refused"
 	Empty       Flaw = "empty_text"
@@ -42,7 +41,6 @@ var words = map[Flaw][2]string{
 	Unasked:     {"a tool result without its call", "left out"},
 	CalledTwice: {"a tool call that is there twice", "left out once"},
 	ToldTwice:   {"a tool result that is there twice", "left out once"},
-	Misplaced:   {"a tool result before its call", "moved behind it"},
 	Nameless:    {"a tool call with an invalid id", "left out"},
 	Named:       {"a tool call that the service refuses", "left out, with its result"},
 	Empty:       {"an empty text", "left out"},
@@ -63,14 +61,6 @@ func (f Flaw) String() string { return words[f][0] }
 // Mend says what becomes of it in a copy; empty if nothing can be done about it.
 func (f Flaw) Mend() string { return words[f][1] }
 
-// Flaws are all of them, in no order.
-func Flaws() (list []Flaw) {
-	for f := range words {
-		list = append(list, f)
-	}
-	return list
-}
-
 // Finding is a flaw, and where it is.
 type Finding struct {
 	Flaw Flaw   `json:"flaw"`
@@ -88,9 +78,12 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("line %d: %s", f.Line, f.What)
 }
 
-// blamed are the kinds of parts that a refusal is about, of which a record does not show why: a signature is for the service to check, and how many images are too many for their size.
+// blamed is what a refusal is about of which a record does not show why: a signature is for the service to check, as is the length of it all, and how many images are too many for
+// their size.
 func blamed(refused string) (kind Kind, flaw Flaw) {
 	switch {
+	case says(refused, "too long", "context window", "context length", "context limit", "maximum context"):
+		return "", TooLong
 	case says(refused, "expected tags", "supported values"):
 		return Unknown, Untyped
 	case says(refused, "thinking", "signature", "encrypted content", "'reasoning'"):
@@ -99,11 +92,6 @@ func blamed(refused string) (kind Kind, flaw Flaw) {
 		return Image, LargeImage
 	}
 	return "", ""
-}
-
-// isTooLong reports whether a refusal is about the length of it all.
-func isTooLong(refused string) bool {
-	return says(refused, "too long", "context window", "context length", "context limit", "maximum context")
 }
 
 func says(refused string, words ...string) bool {

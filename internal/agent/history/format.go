@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -25,10 +24,10 @@ type Format struct {
 	Body, Text string
 	// Parent is the field of a line with the id of the one before it in the chain; empty if lines follow each other in the record.
 	Parent string
-	// Result is a line, with that id, that gives a call in another line a result.
-	Result func(line []byte, call, id string) []byte
-	// Head is the line that a record must begin with, of a session that began in a directory at a time; nil if it needs none.
-	Head func(session, dir string, at time.Time) []byte
+	// Result is a line, with that id, that follows another one and gives calls in it a result.
+	Result func(line []byte, calls []string, id string) []byte
+	// Head is the line that a record must begin with, of a session in a directory; nil if it needs none.
+	Head func(session, dir string) []byte
 	// Kept is how long the service remembers what it was sent, unless it is asked to keep it for an hour.
 	Kept time.Duration
 	// Heals says which flaws a version of the CLI mends by itself each time that it resumes a session.
@@ -82,9 +81,8 @@ type Part struct {
 }
 
 const (
-	maxLine   = 64 << 20 // more than a request may have
-	maxRecord = 1 << 30
-	maxLines  = 1 << 20
+	maxLine  = 64 << 20 // more than a request may have
+	maxLines = 1 << 20
 )
 
 // ErrTooLarge is the error of a record that is not read for its size.
@@ -101,23 +99,18 @@ func each(path string, line func(n int, text []byte) error) (size int64, err err
 	if err != nil {
 		return 0, err
 	}
-	if size = info.Size(); size > maxRecord {
-		return size, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
-	}
-	lines := bufio.NewScanner(io.LimitReader(f, size))
+	lines := bufio.NewScanner(io.LimitReader(f, info.Size()))
 	lines.Buffer(make([]byte, 0, 256<<10), maxLine)
-	for n := 0; lines.Scan(); n++ {
-		if n == maxLines {
-			return size, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
-		}
+	n := 0
+	for ; n < maxLines && lines.Scan(); n++ {
 		if err := line(n, lines.Bytes()); err != nil {
-			return size, err
+			return 0, err
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return size, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("has a line of more than %d MiB", maxLine>>20)}
+	if n == maxLines || errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return 0, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 	}
-	return size, lines.Err()
+	return info.Size(), lines.Err()
 }
 
 // newID is an id like another one: that it begins in the same way shows where it comes from, and to codex when.

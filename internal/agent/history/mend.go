@@ -38,10 +38,12 @@ func (r *Report) Mend() (session string, err error) {
 	if err != nil {
 		return "", err
 	}
-	buffered := bufio.NewWriterSize(f, 256<<10)
-	m := mender{r, newReport(r.format, path, session), buffered, map[string]held{}, r.format.Head == nil || r.lines[0].Begins}
+	m := mender{r, newReport(r.format, path, session), bufio.NewWriterSize(f, 256<<10)}
+	if r.format.Head != nil && !r.lines[0].Begins {
+		m.write(r.format.Head(session, r.dir))
+	}
 	_, err = each(r.Path, m.mend)
-	if err = errors.Join(err, buffered.Flush()); err == nil {
+	if err = errors.Join(err, m.to.Flush()); err == nil {
 		if m.copy.close(); len(m.copy.Found) > 0 {
 			err = fmt.Errorf("%w: it still has %s", ErrHopeless, m.copy.Found[0].What)
 		}
@@ -69,69 +71,46 @@ func sweep(dir string) {
 // mender writes a copy, line by line, and examines it on the way.
 type mender struct {
 	*Report
-	copy   *Report
-	to     *bufio.Writer
-	early  map[string]held // results that come before their calls
-	headed bool
-}
-
-// held is a line that is written later.
-type held struct {
-	line line
-	text []byte
+	copy *Report
+	to   *bufio.Writer
 }
 
 // mend writes what becomes of a line. Those that were not there before are of what goes on meanwhile.
 func (m *mender) mend(n int, text []byte) error {
-	c := m.cuts[n]
-	switch {
-	case n >= len(m.lines) || c != nil && c.drop:
+	if n >= len(m.lines) || m.lines[n].drop {
 		return nil
-	case maphash.Bytes(seed, text) != m.lines[n].sum:
+	}
+	l := &m.lines[n]
+	if maphash.Bytes(seed, text) != l.sum {
 		return fmt.Errorf("%s %w", m.Path, ErrChanged)
 	}
-	if !m.headed {
-		m.headed = true
-		m.write(m.format.Head(m.Session, m.dir, m.lines[n].At))
+	left := text
+	if len(l.cut) > 0 {
+		left = m.format.cut(left, l.cut)
 	}
-	l := m.lines[n]
-	if c == nil {
-		c = &cut{}
+	if l.parent != l.Parent {
+		left = m.format.link(left, l.parent)
 	}
-	original := text
-	if c.joined {
-		text = m.format.link(text, c.parent)
+	if len(l.cut) > 0 || l.parent != l.Parent {
+		m.write(left)
+	} else {
+		m.copy.take(l.Line, true, l.sum)
+		m.put(text)
 	}
-	if len(c.parts) > 0 {
-		text = m.format.cut(text, c.parts)
-	}
-	if c.joined || len(c.parts) > 0 {
-		l = m.read(text)
-	}
-	if c.behind != "" {
-		m.early[c.behind] = held{l, bytes.Clone(text)}
-		return nil
-	}
-	m.put(l, text)
-	parent := l.ID
-	for i, call := range c.calls {
-		m.write(m.format.link(m.format.Result(original, call, c.ids[i]), parent))
-		parent = c.ids[i]
-	}
-	for _, p := range l.Parts {
-		if h, ok := m.early[p.ID]; ok && p.Kind == Call {
-			m.put(h.line, h.text)
-		}
+	if len(l.lost) > 0 {
+		m.write(m.format.Result(text, l.lost, l.added))
 	}
 	return nil
 }
 
-// write writes a line that is new.
-func (m *mender) write(text []byte) { m.put(m.read(text), text) }
+// write writes a line that is new, and looks at it.
+func (m *mender) write(text []byte) {
+	m.copy.read(text)
+	m.put(text)
+}
 
 // put writes a line. What it says of its session is said of the copy; that the disk is full shows at the end.
-func (m *mender) put(l line, text []byte) {
-	m.copy.take(l)
+func (m *mender) put(text []byte) {
 	m.to.Write(bytes.ReplaceAll(text, []byte(m.Session), []byte(m.copy.Session)))
 	m.to.WriteByte('\n')
 }

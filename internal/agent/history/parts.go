@@ -3,86 +3,150 @@ package history
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/belay-run/belay/internal/picture"
 )
 
 // Blocks are the parts of a message, as either API has them.
-type Blocks []block
+type Blocks []Block
 
-type block struct {
-	Type, ID, Name                 string
-	Call                           string `json:"tool_use_id"`
-	Text, Thinking, Input, Content json.RawMessage
-	Source                         struct {
+// Block is a part of a message. To OpenAI a message is one too, and so are calls of tools and their results.
+type Block struct {
+	Type, ID, Name string
+	Call           string `json:"tool_use_id"`
+	CallID         string `json:"call_id"`
+
+	Text, Thinking, Input, Arguments, Content, Output json.RawMessage
+
+	Source struct {
 		Type, Data string
 		Media      string `json:"media_type"`
 	}
 	URL string `json:"image_url"`
 }
 
-var kinds = map[string]Kind{
-	"text": Text, "input_text": Text, "output_text": Text, "thinking": Thinking, "redacted_thinking": Thinking, "tool_use": Call, "server_tool_use": Call, "tool_result": Result,
-	"image": Image, "input_image": Image, "document": Other, "search_result": Other, "container_upload": Other, "tool_reference": Other, "mcp_tool_use": Other, "mcp_tool_result": Other,
-}
-
-// kindOf: results of tools that the service runs are called after these, and there are more with each version.
 func kindOf(name string) Kind {
-	if kinds[name] == "" && strings.HasSuffix(name, "_tool_result") {
+	switch name {
+	case "text", "input_text", "output_text":
+		return Text
+	case "thinking", "redacted_thinking", "reasoning":
+		return Thinking
+	case "tool_use", "server_tool_use", "function_call", "custom_tool_call", "local_shell_call", "mcp_tool_call", "tool_search_call":
+		return Call
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output", "tool_search_output":
+		return Result
+	case "image", "input_image":
+		return Image
+	case "document", "search_result", "container_upload", "tool_reference", "mcp_tool_use", "mcp_tool_result",
+		"web_search_call", "image_generation_call", "compaction", "compaction_summary", "context_compaction",
+		"ghost_snapshot", "additional_tools", "other":
+		return Other
+	}
+	if strings.HasSuffix(name, "tool_result") { // of tools that the service runs, too: there are more with each version
 		return Result
 	}
-	return cmp.Or(kinds[name], Unknown)
+	return Unknown
 }
 
-var callIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]+$`) })
-
 // Parts are those of a message, with those inside of results.
-func (blocks Blocks) Parts(inside bool) (parts []Part) {
+func (blocks Blocks) Parts() (parts []Part) {
 	for i := range blocks {
-		b := &blocks[i]
-		p := Part{Kind: kindOf(b.Type), ID: cmp.Or(b.Call, b.ID), Name: b.Name, Served: b.Type == "server_tool_use", Inside: inside}
-		for _, text := range []json.RawMessage{b.Text, b.Thinking, b.Input, b.Content} {
+		parts = append(parts, blocks[i].Parts()...)
+	}
+	return parts
+}
+
+// Parts are what a block says, and what is inside it.
+func (b *Block) Parts() (parts []Part) {
+	if !b.isMessage() {
+		p := Part{Kind: kindOf(b.Type), ID: cmp.Or(b.Call, b.CallID), Name: b.Name, Served: b.Type == "server_tool_use", Flaw: b.flaw()}
+		if strings.HasSuffix(b.Type, "tool_use") {
+			p.ID = b.ID
+		}
+		for _, text := range []json.RawMessage{b.Text, b.Thinking, b.Input, b.Arguments, b.Content, b.Output} {
 			if p.Text == nil {
 				p.Text = text
 			}
 		}
-		switch b.Type {
-		case "text":
-			if len(b.Text) <= len(`""`) {
-				p.Flaw = Empty
-			}
-		case "tool_use":
-			if !callIDs().MatchString(b.ID) {
-				p.Flaw = Nameless
-			}
-		case "image":
-			if b.Source.Type == "base64" {
-				p.Flaw = imageFlaw(b.Source.Media, b.Source.Data)
-			}
-		case "input_image":
-			if media, data, ok := strings.Cut(b.URL, ";base64,"); ok {
-				p.Flaw = imageFlaw(strings.TrimPrefix(media, "data:"), data)
-			}
-		}
 		parts = append(parts, p)
-		if b.Type == "tool_result" && isList(b.Content) {
-			parts = append(parts, InList(b.Content)...)
+	}
+	if _, list := b.inside(); list != nil {
+		var blocks Blocks
+		json.Unmarshal(list, &blocks) // what is of another type than expected is not there
+		for _, p := range blocks.Parts() {
+			p.Inside = !b.isMessage()
+			parts = append(parts, p)
 		}
 	}
 	return parts
 }
 
-// InList are the parts inside of a result, if that is a list.
-func InList(content json.RawMessage) []Part {
-	var blocks Blocks
-	if isList(content) {
-		json.Unmarshal(content, &blocks) // what is of another type than expected is not there
+// isMessage says that a block is no part by itself.
+func (b *Block) isMessage() bool { return b.Type == "message" || b.Type == "" }
+
+// inside is the list of blocks in another one, and its field; nil if there is none.
+func (b *Block) inside() (field string, list json.RawMessage) {
+	switch {
+	case b.isMessage() || b.Type == "tool_result":
+		field, list = "content", b.Content
+	case kindOf(b.Type) == Result:
+		field, list = "output", b.Output
 	}
-	return blocks.Parts(true)
+	if len(list) == 0 || list[0] != '[' {
+		return "", nil
+	}
+	return field, list
 }
 
-func isList(text json.RawMessage) bool { return len(text) > 0 && text[0] == '[' }
+const idLetters = "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// flaw is why services refuse a block by itself.
+func (b *Block) flaw() Flaw {
+	switch b.Type {
+	case "text":
+		if len(b.Text) <= len(`""`) {
+			return Empty
+		}
+	case "tool_use":
+		if b.ID == "" || strings.Trim(b.ID, idLetters) != "" {
+			return Nameless
+		}
+	case "tool_result":
+		if b.Call == "" {
+			return Unasked
+		}
+	case "image":
+		if b.Source.Type == "base64" {
+			return imageFlaw(b.Source.Media, b.Source.Data)
+		}
+	case "input_image":
+		if media, data, ok := strings.Cut(b.URL, ";base64,"); ok {
+			return imageFlaw(strings.TrimPrefix(media, "data:"), data)
+		}
+	}
+	return ""
+}
+
+const (
+	maxImage  = 5 << 20 // of base64, that services take
+	maxPixels = 8000    // in one direction
+)
+
+func imageFlaw(media, data string) Flaw {
+	if len(data) > maxImage {
+		return LargeImage
+	}
+	switch kind, side, ok := picture.Look(data); {
+	case !ok:
+		return BadImage
+	case side > maxPixels:
+		return LargeImage
+	case media != "image/"+kind && media != "image/jpg":
+		return WrongImage
+	}
+	return ""
+}
 
 // imageNote takes the place of an image.
 const imageNote = "[An image was here. The service refused it, and it was left out when the session was repaired.]"
@@ -90,36 +154,32 @@ const imageNote = "[An image was here. The service refused it, and it was left o
 // cut is a line without some of its parts, which are counted as Read tells them. Those that are to be noted leave a note.
 func (f *Format) cut(line []byte, parts map[int]bool) []byte {
 	return Rewrite(line, func(fields map[string]json.RawMessage) {
-		fields[f.Body] = Rewrite(fields[f.Body], func(body map[string]json.RawMessage) {
-			name, n := "content", 0
-			if body["output"] != nil { // of a result that is an item of its own
-				name, n = "output", 1
-			}
-			body[name] = f.cutList(body[name], parts, &n)
-		})
+		fields[f.Body], _ = f.cutBlock(fields[f.Body], parts, new(int))
 	})
 }
 
-func (f *Format) cutList(list json.RawMessage, parts map[int]bool, n *int) json.RawMessage {
-	if !isList(list) {
-		return list
-	}
-	var all []json.RawMessage
-	json.Unmarshal(list, &all)
-	kept := []json.RawMessage{}
-	for _, raw := range all {
-		noted, cut := parts[*n]
+// cutBlock is what is left of a block; stays is false if that is nothing. n is how many parts came before.
+func (f *Format) cutBlock(raw json.RawMessage, parts map[int]bool, n *int) (left json.RawMessage, stays bool) {
+	var b Block
+	json.Unmarshal(raw, &b)
+	noted, gone := false, false
+	if !b.isMessage() {
+		noted, gone = parts[*n]
 		*n++
-		var b block
-		if json.Unmarshal(raw, &b); b.Type == "tool_result" && isList(b.Content) {
-			raw = Rewrite(raw, func(fields map[string]json.RawMessage) { fields["content"] = f.cutList(b.Content, parts, n) })
-		}
-		switch {
-		case noted:
-			kept = append(kept, JSON(map[string]string{"type": f.Text, "text": imageNote}))
-		case !cut:
-			kept = append(kept, raw)
-		}
 	}
-	return JSON(kept)
+	if field, list := b.inside(); list != nil {
+		var all []json.RawMessage
+		json.Unmarshal(list, &all)
+		kept := []json.RawMessage{}
+		for _, one := range all {
+			if one, stays := f.cutBlock(one, parts, n); stays {
+				kept = append(kept, one)
+			}
+		}
+		raw = Rewrite(raw, func(fields map[string]json.RawMessage) { fields[field] = JSON(kept) })
+	}
+	if noted {
+		raw = JSON(map[string]string{"type": f.Text, "text": imageNote})
+	}
+	return raw, noted || !gone
 }

@@ -26,11 +26,8 @@ func JSON(value any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// link is a line with another one before it in the chain, where there is one.
+// link is a line with another one before it in the chain, or with none.
 func (f *Format) link(line []byte, parent string) []byte {
-	if f.Parent == "" {
-		return line
-	}
 	return Rewrite(line, func(fields map[string]json.RawMessage) {
 		fields[f.Parent] = json.RawMessage("null")
 		if parent != "" {

@@ -17,10 +17,10 @@ const (
 const handOver = "An earlier session worked on this and cannot be continued. This is what its record says; check what is there before you do anything again.\n\n"
 
 // Summary is what a new session is told of one that cannot go on: what was asked, which tools were called with what, and the last words. It is bounded, and has no secrets.
-func Summary(format *Format, path string) (string, error) {
+func (r *Report) Summary() (string, error) {
 	var asked, last string
 	var done []string
-	err := tell(format, path, nil, func(e Entry) {
+	err := tell(r.format, r.Path, nil, func(e Entry) {
 		switch {
 		case e.Kind == Text && e.Who == "user" && asked == "":
 			if text := e.said(maxTold); !strings.HasPrefix(text, "<") { // what a CLI adds by itself is marked so

@@ -1,8 +1,8 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/price"
@@ -55,45 +55,31 @@ func tell(format *Format, path string, prices *price.Table, told func(Entry)) er
 	model := ""
 	_, err := each(path, func(n int, text []byte) error {
 		l, ok := format.Read(text)
-		if !ok {
-			told(Entry{Line: n + 1, Kind: torn})
+		switch {
+		case !ok:
+			l.Parts = []Part{{Kind: torn}}
+		case l.Refused != "":
+			l.Role, l.Parts = "service", []Part{{Kind: refused, Text: JSON(l.Refused)}}
+		case len(l.Parts) == 0 && l.Used != nil:
+			l.Role, l.Parts = "service", []Part{{Kind: used}}
 		}
-		if l.Refused != "" {
-			told(Entry{Line: n + 1, At: l.At, Who: "service", Kind: refused, raw: JSON(l.Refused)})
-		}
-		if l.Model != "" {
-			model = l.Model
-		}
-		usage := usageOf(l, prices, model)
-		if len(l.Parts) == 0 && usage != nil {
-			told(Entry{Line: n + 1, At: l.At, Who: "service", Kind: used, Usage: usage})
-		}
+		model = cmp.Or(l.Model, model)
 		for i, p := range l.Parts {
 			e := Entry{Line: n + 1, At: l.At, Who: l.Role, Kind: p.Kind, Tool: p.Name, Model: l.Model, raw: p.Text}
 			if p.Kind == Result {
 				e.Who = "tool"
 			}
-			if i == len(l.Parts)-1 {
-				e.Usage = usage
+			if u := l.Used; u != nil && i == len(l.Parts)-1 {
+				e.Usage = &verdict.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadInputTokens: u.CacheRead, CacheCreationInputTokens: u.CacheWrite + u.CacheWriteHour}
+				if usd, ok := prices.Cost(model, l.At, *u); ok {
+					e.Usage.CostUSD, e.Usage.Estimated = &usd, true
+				}
 			}
 			told(e)
 		}
 		return nil
 	})
 	return err
-}
-
-// usageOf is what the request used that a line tells of, with what that cost; nil if it does not tell.
-func usageOf(l Line, prices *price.Table, model string) *verdict.Usage {
-	u := l.Used
-	if u == nil {
-		return nil
-	}
-	all := &verdict.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadInputTokens: u.CacheRead, CacheCreationInputTokens: u.CacheWrite + u.CacheWriteHour}
-	if usd, ok := prices.Cost(model, l.At, *u); ok {
-		all.CostUSD, all.Estimated = &usd, true
-	}
-	return all
 }
 
 // said is how a text begins: that of a string, of blocks of text, else the JSON as it is.
@@ -117,5 +103,5 @@ func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return printable.Prefix(text, most) + "…"
 }
