@@ -1,10 +1,10 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,12 +40,11 @@ func isPoison(call, by string) bool {
 }
 
 // refusal is the answer to a request whose history a service does not take, in the words of the real one: docs/sessions.md says where each was seen.
-func refusal(status int, code, format string, args ...any) *Step {
-	return &Step{Source: "strict", Times: 1, Status: status, Code: code, Message: fmt.Sprintf(format, args...), Usage: Usage{-1, -1, -1, -1}}
+func refusal(code, format string, args ...any) *Step {
+	return &Step{Source: "strict", Times: 1, Status: 400, Code: code, Message: fmt.Sprintf(format, args...), Usage: Usage{-1, -1, -1, -1}}
 }
 
 const (
-	maxRequest     = 32 << 20
 	maxTokens      = 1_000_000
 	bytesPerToken  = 4
 	maxImageBytes  = 5 << 20
@@ -54,160 +53,154 @@ const (
 	manyPixels     = 2000
 )
 
-// anthropicBlock is a part of what one side has said, in the message with that number.
-type anthropicBlock struct {
-	Type, ID, Name, Text, Thinking, Signature string
-	Call                                      string `json:"tool_use_id"`
-	Content                                   json.RawMessage
-	Source                                    struct {
+// part is a piece of a history: a message or an item, or a block in one.
+type part struct {
+	Type, Role, ID, Name, Text, Thinking, Signature string
+	Call                                            string  `json:"tool_use_id"`
+	CallID                                          string  `json:"call_id"`
+	Encrypted                                       *string `json:"encrypted_content"`
+	URL                                             string  `json:"image_url"`
+	Content, Output                                 json.RawMessage
+	Source                                          struct {
 		Type, Data string
 		Media      string `json:"media_type"`
 	}
-	role  string
-	at    int
-	where string // messages.3.content.0
+	message string // messages.3
+	where   string // messages.3.content.0
 }
 
-var anthropicBlocks = []string{"text", "thinking", "redacted_thinking", "image", "document", "search_result", "tool_use", "tool_result", "server_tool_use", "web_search_tool_result",
-	"web_fetch_tool_result", "code_execution_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload", "tool_reference"}
+func (p *part) isWhole() bool { return p.where == p.message }
+
+// partsOf are those of a list, each before those inside it, which have its role and its call. A text is a block too.
+func partsOf(list json.RawMessage, where string, in part) (parts []part) {
+	var said string
+	if json.Unmarshal(list, &said) == nil && said != "" {
+		return []part{{Type: "text", Role: in.Role, Call: in.Call, Text: said, message: in.message, where: where}}
+	}
+	var all []part
+	json.Unmarshal(list, &all)
+	for i, p := range all {
+		p.where = fmt.Sprintf("%s.%d", where, i)
+		p.message, p.Role, p.Call = cmp.Or(in.message, p.where), cmp.Or(p.Role, in.Role), cmp.Or(p.Call, p.CallID, in.Call)
+		parts = append(parts, p)
+		switch {
+		case p.isWhole():
+			parts = append(parts, partsOf(p.Content, p.where+".content", p)...)
+			parts = append(parts, partsOf(p.Output, p.where+".output", p)...)
+		case p.Type == "tool_result":
+			parts = append(parts, partsOf(p.Content, p.where+".tool_result.content", p)...)
+		}
+	}
+	return parts
+}
+
+var anthropicBlocks = []string{"text", "thinking", "redacted_thinking", "image", "document", "search_result", "tool_use", "tool_result",
+	"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
+	"container_upload", "tool_reference"}
 
 // anthropicRefusal is why the Messages API refuses a history; nil if it does not.
 func anthropicRefusal(body []byte) *Step {
-	var q struct {
-		Messages []struct {
-			Role    string
-			Content json.RawMessage
+	var q struct{ Messages json.RawMessage }
+	json.Unmarshal(body, &q) // what is not understood is not what this is about
+	h := anthropicHistory{said: partsOf(q.Messages, "messages", part{}), ids: map[string]bool{}}
+	size := len(body)
+	for _, p := range h.said {
+		if p.Type == "image" {
+			h.images++
+			size -= len(p.Source.Data)
 		}
 	}
-	if json.Unmarshal(body, &q) != nil {
-		return nil // which is not what this is about
-	}
-	if len(body) > maxRequest {
-		return refusal(http.StatusRequestEntityTooLarge, "", "Request exceeds the maximum size")
-	}
-	var said []anthropicBlock
-	images, size := 0, len(body)
-	for i, m := range q.Messages {
-		if m.Role != "user" && m.Role != "assistant" {
-			continue
-		}
-		blocks := anthropicContents(m.Content, fmt.Sprintf("messages.%d.content", i))
-		if len(blocks) == 0 && (i < len(q.Messages)-1 || m.Role != "assistant") {
-			return refusal(400, "", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
-		}
-		for _, b := range blocks {
-			if b.Type == "image" {
-				images++
-				size -= len(b.Source.Data)
-			}
-			b.role, b.at = m.Role, i
-			said = append(said, b)
-		}
-	}
-	t := anthropicTurn{ids: map[string]bool{}, images: images}
-	for i, b := range said {
-		if i > 0 && b.role == "assistant" && said[i-1].role == "user" {
-			if s := t.unanswered(); s != nil {
+	role := ""
+	for i, p := range h.said {
+		isLast := i == len(h.said)-1
+		switch {
+		case p.Role != "user" && p.Role != "assistant":
+		case !p.isWhole():
+			if s := h.refusal(&p); s != nil {
 				return s
 			}
-			t.calls, t.told = nil, nil
-		}
-		if s := t.refusal(&b); s != nil {
-			return s
-		}
-		served := func(r anthropicBlock) bool { return r.Call == b.ID }
-		if b.Type == "server_tool_use" && !slices.ContainsFunc(said, served) {
-			return refusal(400, "", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", b.at, b.Name, b.ID, b.Name)
+		case (isLast || h.said[i+1].isWhole()) && !(isLast && p.Role == "assistant"):
+			return refusal("", "%s: all messages must have non-empty content except for the optional final assistant message", p.where)
+		default: // messages of the same side are taken for one
+			if p.Role == "assistant" && role == "user" {
+				if s := h.unanswered(); s != nil {
+					return s
+				}
+				h.calls, h.told = nil, nil
+			}
+			role = p.Role
 		}
 	}
 	if tokens := size / bytesPerToken; tokens > maxTokens {
-		return refusal(400, "", "prompt is too long: %d tokens > %d maximum", tokens, maxTokens)
+		return refusal("", "prompt is too long: %d tokens > %d maximum", tokens, maxTokens)
 	}
-	return t.unanswered()
+	return h.unanswered()
 }
 
-// anthropicContents are the blocks of a message, with those inside of results; a text is one too.
-func anthropicContents(content json.RawMessage, where string) (blocks []anthropicBlock) {
-	var said string
-	if json.Unmarshal(content, &said) == nil && said != "" {
-		return []anthropicBlock{{Type: "text", Text: said}}
-	}
-	var list []anthropicBlock
-	json.Unmarshal(content, &list)
-	for i, b := range list {
-		b.where = fmt.Sprintf("%s.%d", where, i)
-		blocks = append(blocks, b)
-		if b.Type == "tool_result" {
-			for _, inside := range anthropicContents(b.Content, b.where+".tool_result.content") {
-				inside.Call = b.Call
-				blocks = append(blocks, inside)
-			}
-		}
-	}
-	return blocks
-}
-
-// anthropicTurn is what the model calls in one go, and which of that has its result: the API takes messages of the same side for one.
-type anthropicTurn struct {
+// anthropicHistory is what was said, with what the model called last, and which of that has its result.
+type anthropicHistory struct {
+	said        []part
 	calls, told []string
-	at          int             // the message of the calls
+	at          string          // the message of the calls
 	ids         map[string]bool // of all calls so far
-	images      int             // in all messages
+	images      int
 }
 
-// unanswered is the refusal of a turn with calls that have no result.
-func (t *anthropicTurn) unanswered() *Step {
-	lost := slices.DeleteFunc(t.calls, func(id string) bool { return slices.Contains(t.told, id) && !isPoison(id, poisonOrphan) })
+// unanswered is the refusal of calls that have no result.
+func (h *anthropicHistory) unanswered() *Step {
+	lost := slices.DeleteFunc(slices.Clone(h.calls), func(id string) bool { return slices.Contains(h.told, id) && !isPoison(id, poisonOrphan) })
 	if len(lost) == 0 {
 		return nil
 	}
-	return refusal(400, "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-		t.at, strings.Join(lost, ", "))
+	return refusal("", "%s: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", h.at, strings.Join(lost, ", "))
 }
 
 // refusal is why a block is refused, after those before it.
-func (t *anthropicTurn) refusal(b *anthropicBlock) *Step {
+func (h *anthropicHistory) refusal(p *part) *Step {
 	switch {
-	case b.Type == "text" && b.Text == "":
-		return refusal(400, "", "messages: text content blocks must be non-empty")
-	case b.Type == "thinking" && b.Signature != signature(b.Thinking):
-		return refusal(400, "", "%s: Invalid `signature` in `thinking` block", b.where)
-	case b.Type == "tool_use" && (b.ID == "" || strings.ContainsFunc(b.ID, func(r rune) bool { return r > 127 || !isWord(byte(r)) })):
-		return refusal(400, "", "%s.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", b.where)
-	case b.Type == "tool_use" && t.ids[b.ID]:
-		return refusal(400, "", "messages: `tool_use` ids must be unique")
-	case b.Type == "tool_use":
-		t.calls, t.at, t.ids[b.ID] = append(t.calls, b.ID), b.at, true
-	case b.Type == "tool_result" && (b.role != "user" || !slices.Contains(t.calls, b.Call)):
-		return refusal(400, "", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", b.where, b.Call)
-	case b.Type == "tool_result" && slices.Contains(t.told, b.Call):
-		return refusal(400, "", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", b.where, b.Call)
-	case b.Type == "tool_result":
-		t.told = append(t.told, b.Call)
-	case b.Type == "image":
-		return b.imageRefusal(t.images)
-	case !slices.Contains(anthropicBlocks, b.Type):
-		return refusal(400, "", "%s: Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", b.where, b.Type)
+	case p.Type == "text" && p.Text == "":
+		return refusal("", "messages: text content blocks must be non-empty")
+	case p.Type == "thinking" && p.Signature != signature(p.Thinking):
+		return refusal("", "%s: Invalid `signature` in `thinking` block", p.where)
+	case p.Type == "tool_use" && (p.ID == "" || strings.ContainsFunc(p.ID, func(r rune) bool { return r > 127 || !isWord(byte(r)) })):
+		return refusal("", "%s.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", p.where)
+	case p.Type == "tool_use" && h.ids[p.ID]:
+		return refusal("", "messages: `tool_use` ids must be unique")
+	case p.Type == "tool_use":
+		h.calls, h.at, h.ids[p.ID] = append(h.calls, p.ID), p.message, true
+	case p.Type == "tool_result" && (p.Role != "user" || !slices.Contains(h.calls, p.Call)):
+		return refusal("", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+			"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", p.where, p.Call)
+	case p.Type == "tool_result" && slices.Contains(h.told, p.Call):
+		return refusal("", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", p.where, p.Call)
+	case p.Type == "tool_result":
+		h.told = append(h.told, p.Call)
+	case p.Type == "server_tool_use" && !slices.ContainsFunc(h.said, func(r part) bool { return r.Call == p.ID }):
+		return refusal("", "%s: `%s` tool use with id `%s` was found without a corresponding `%[2]s_tool_result` block", p.message, p.Name, p.ID)
+	case p.Type == "image" && p.Source.Type == "base64":
+		return p.imageRefusal(h.images)
+	case !slices.Contains(anthropicBlocks, p.Type):
+		return refusal("", "%s: Input tag '%s' found using 'type' does not match any of the expected tags: "+
+			"'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", p.where, p.Type)
 	}
 	return nil
 }
 
-func (b *anthropicBlock) imageRefusal(images int) *Step {
-	where := b.where + ".image.source.base64"
-	kind, side, ok := picture.Look(b.Source.Data)
-	switch {
-	case b.Source.Type != "base64":
-		return nil
-	case len(b.Source.Data) > maxImageBytes:
-		return refusal(400, "", "%s: image exceeds 5 MB maximum: %d bytes > %d bytes", where, len(b.Source.Data), maxImageBytes)
+func (p *part) imageRefusal(images int) *Step {
+	where := p.where + ".image.source.base64"
+	const tooWide = "%s.data: At least one of the image dimensions exceed max allowed size"
+	switch kind, side, ok := picture.Look(p.Source.Data); {
+	case len(p.Source.Data) > maxImageBytes:
+		return refusal("", "%s: image exceeds 5 MB maximum: %d bytes > %d bytes", where, len(p.Source.Data), maxImageBytes)
 	case !ok:
-		return refusal(400, "", "Could not process image")
-	case side > maxImagePixels || isPoison(b.Call, poisonImage):
-		return refusal(400, "", "%s.data: At least one of the image dimensions exceed max allowed size: %d pixels", where, maxImagePixels)
+		return refusal("", "Could not process image")
+	case side > maxImagePixels || isPoison(p.Call, poisonImage):
+		return refusal("", tooWide+": %d pixels", where, maxImagePixels)
 	case images > manyImages && side > manyPixels:
-		return refusal(400, "", "%s.data: At least one of the image dimensions exceed max allowed size for many-image requests: %d pixels", where, manyPixels)
-	case b.Source.Media != "image/"+kind:
-		return refusal(400, "", "%s.data: The image was specified using the %s media type, but the image appears to be a image/%s image", where, b.Source.Media, kind)
+		return refusal("", tooWide+" for many-image requests: %d pixels", where, manyPixels)
+	case p.Source.Media != "image/"+kind:
+		return refusal("", "%s.data: The image was specified using the %s media type, but the image appears to be a image/%s image", where, p.Source.Media, kind)
 	}
 	return nil
 }
@@ -217,75 +210,58 @@ func signature(thinking string) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "rehearsed %d", len(thinking)))
 }
 
-// openaiItem is one of the history, as far as it is looked at.
-type openaiItem struct {
-	Type, ID        string
-	Call            string  `json:"call_id"`
-	Encrypted       *string `json:"encrypted_content"`
-	Content, Output json.RawMessage
-}
-
-var openaiItems = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
-	"image_generation_call", "tool_search_call", "tool_search_output", "tool_search_call_output", "compaction", "compaction_summary", "context_compaction", "additional_tools", "item_reference", "mcp_call", "computer_call",
-	"computer_call_output", "apply_patch_call", "apply_patch_call_output", "shell_call", "shell_call_output", "code_interpreter_call", "file_search_call"}
+var openaiItems = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+	"local_shell_call", "local_shell_call_output", "web_search_call", "image_generation_call", "tool_search_call", "tool_search_output",
+	"tool_search_call_output", "compaction", "compaction_summary", "context_compaction", "additional_tools", "item_reference", "mcp_call",
+	"computer_call", "computer_call_output", "apply_patch_call", "apply_patch_call_output", "shell_call", "shell_call_output",
+	"code_interpreter_call", "file_search_call"}
 
 // openaiRefusal is why the Responses API refuses a history; nil if it does not.
 func openaiRefusal(body []byte) *Step {
-	var q struct{ Input []openaiItem }
-	if json.Unmarshal(body, &q) != nil {
-		return nil
-	}
-	no := func(format string, args ...any) *Step { return refusal(400, "invalid_value", format, args...) }
+	var q struct{ Input json.RawMessage }
+	json.Unmarshal(body, &q)
+	said := partsOf(q.Input, "input", part{})
+	no := func(format string, args ...any) *Step { return refusal("invalid_value", format, args...) }
 	called, told, ids, size := map[string]string{}, map[string]bool{}, map[string]bool{}, 0
-	for i, item := range q.Input {
-		size += len(item.Content) + len(item.Output)
-		switch kind, isOutput := strings.CutSuffix(item.Type, "_output"); {
-		case !slices.Contains(openaiItems, item.Type):
-			return no("Invalid value: '%s'. Supported values are: 'apply_patch_call', 'function_call', 'function_call_output', 'message', and 'reasoning'.", item.Type)
-		case item.ID != "" && ids[item.ID]:
-			return no("Duplicate item found with id %s. Remove duplicate items from your input and try again.", item.ID)
-		case item.Type == "reasoning" && item.Encrypted != nil && !strings.HasPrefix(*item.Encrypted, "gAAAA"):
-			return refusal(400, "invalid_encrypted_content", "The encrypted content %.4s... could not be verified. Reason: Encrypted content could not be decrypted or parsed.", *item.Encrypted)
-		case item.Type == "reasoning" && i == len(q.Input)-1:
-			return no("Item '%s' of type 'reasoning' was provided without its required following item.", item.ID)
-		case isOutput && item.Call != "" && (called[item.Call] == "" || told[item.Call]):
-			return no("No tool call found for %s output with call_id %s.", strings.ReplaceAll(kind, "_", " "), item.Call)
+	for _, p := range said {
+		size += len(p.Text)
+		switch kind, isOutput := strings.CutSuffix(p.Type, "_output"); {
+		case !p.isWhole():
+			if p.Type == "input_image" && !p.isTaken() {
+				return no("The image data you provided does not represent a valid image. " +
+					"Please check your input and try again with one of the following image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
+			}
+			continue
+		case !slices.Contains(openaiItems, p.Type):
+			return no("Invalid value: '%s'. Supported values are: 'apply_patch_call', 'function_call', 'function_call_output', 'message', and 'reasoning'.", p.Type)
+		case p.ID != "" && ids[p.ID]:
+			return no("Duplicate item found with id %s. Remove duplicate items from your input and try again.", p.ID)
+		case p.Type == "reasoning" && p.Encrypted != nil && !strings.HasPrefix(*p.Encrypted, "gAAAA"):
+			return refusal("invalid_encrypted_content", "The encrypted content %.4s... could not be verified. "+
+				"Reason: Encrypted content could not be decrypted or parsed.", *p.Encrypted)
+		case isOutput && p.Call != "" && (called[p.Call] == "" || told[p.Call]):
+			return no("No tool call found for %s output with call_id %s.", strings.ReplaceAll(kind, "_", " "), p.Call)
 		case isOutput:
-			told[item.Call] = !isPoison(item.Call, poisonOrphan)
-		case strings.HasSuffix(item.Type, "_call") && item.Call != "":
-			called[item.Call] = strings.ReplaceAll(item.Type, "_", " ")
+			told[p.Call] = !isPoison(p.Call, poisonOrphan)
+		case strings.HasSuffix(p.Type, "_call") && p.Call != "":
+			called[p.Call] = strings.ReplaceAll(p.Type, "_", " ")
 		}
-		ids[item.ID] = true
-		if !openaiTakes(item.Content, false) || !openaiTakes(item.Output, isPoison(item.Call, poisonImage)) {
-			return no("The image data you provided does not represent a valid image. Please check your input and try again with one of the following image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
-		}
+		ids[p.ID] = true
 	}
-	for _, item := range q.Input {
-		if what := called[item.Call]; item.Call != "" && !told[item.Call] {
-			return no("No tool output found for %s %s.", what, item.Call)
+	for _, p := range said {
+		if what := called[p.Call]; what != "" && !told[p.Call] {
+			return no("No tool output found for %s %s.", what, p.Call)
 		}
 	}
 	if size/bytesPerToken > maxTokens {
-		return refusal(400, "context_length_exceeded", "%s", openaiCodes["context_length_exceeded"][1])
+		return refusal("context_length_exceeded", "%s", openaiCodes["context_length_exceeded"][1])
 	}
 	return nil
 }
 
-// openaiTakes reports whether the images of a list are taken, which may be poisoned.
-func openaiTakes(list json.RawMessage, poisoned bool) bool {
-	var parts []struct {
-		Type string
-		URL  string `json:"image_url"`
-	}
-	json.Unmarshal(list, &parts)
-	for _, p := range parts {
-		of, data, ok := strings.Cut(p.URL, ";base64,")
-		if p.Type != "input_image" || !ok {
-			continue
-		}
-		if kind, side, ok := picture.Look(data); !ok || poisoned || side > maxImagePixels || of != "data:image/"+kind {
-			return false
-		}
-	}
-	return true
+// isTaken reports whether OpenAI takes an image.
+func (p *part) isTaken() bool {
+	of, data, inline := strings.Cut(p.URL, ";base64,")
+	kind, side, ok := picture.Look(data)
+	return !inline || ok && side <= maxImagePixels && of == "data:image/"+kind && !isPoison(p.Call, poisonImage)
 }
