@@ -65,39 +65,56 @@ func onRecord(ctx context.Context, r *request.Request, part string) (id string, 
 
 // checked is what belay sessions check and repair print as JSON.
 type checked struct {
+	session
 	Profile string `json:"profile"`
 	*history.Report
 	Broken   bool   `json:"broken"`
 	Repaired string `json:"repaired,omitempty"`
 }
 
-func examine(ctx context.Context, r *request.Request) (s session, c checked, err error) {
-	if s, err = find(ctx, r); err != nil {
-		return s, c, err
+func examine(ctx context.Context, r *request.Request) (c checked, err error) {
+	if c.session, err = find(ctx, r); err != nil {
+		return c, err
 	}
-	c.Profile = s.cli.Name
-	if c.Report, err = history.Examine(s.cli.Records, s.path, s.id, ""); err != nil {
-		return s, c, err
+	c.Profile = c.cli.Name
+	if c.Report, err = history.Examine(c.cli.Records, c.path, c.id, ""); err != nil {
+		return c, err
 	}
 	c.Broken = c.IsBroken()
 	c.Refused = redact.Text(printable.Line(printable.Prefix(c.Refused, 500))) // as far as it is for people
-	return s, c, nil
+	return c, nil
+}
+
+// next says what can be done about a session, and whether that is to repair it.
+func (c *checked) next() (text string, repair bool) {
+	switch {
+	case !c.Broken:
+		return message.Sentences("nothing stops session "+c.id+" from going on", message.Continue(c.id, c.cli.ContinueHint())), false
+	case c.Hopeless() != "" || len(c.Found) == 0:
+		return "session " + c.id + " cannot be repaired. " + c.handOver(), false
+	}
+	return "to repair a copy: belay sessions repair " + c.id, true
+}
+
+// handOver says how to go on in another session.
+func (s *session) handOver() string {
+	return "A new session that is told what was done: belay run --hand-over --resume " + s.id + " -- " + s.cli.ContinueHint()
 }
 
 // Check is belay sessions check.
 func Check(ctx context.Context, r *request.Request) (code int, err error) {
-	s, c, err := examine(ctx, r)
-	if err != nil {
-		return 1, err
-	}
-	if c.Broken {
+	c, err := examine(ctx, r)
+	if err != nil || c.Broken {
 		code = 1
 	}
-	if r.On("json") {
+	switch {
+	case err != nil:
+		return code, err
+	case r.On("json"):
 		return code, term.JSON(r.Out, c)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %s of %s (%s)\n", s.id, s.cli.Name, printable.Size(c.Bytes))
+	fmt.Fprintf(&b, "session %s of %s (%s)\n", c.id, c.cli.Name, printable.Size(c.Bytes))
 	if c.Refused != "" {
 		fmt.Fprintf(&b, "  the service refused it: %s\n", c.Refused)
 	}
@@ -106,7 +123,7 @@ func Check(ctx context.Context, r *request.Request) (code int, err error) {
 		note := ""
 		switch {
 		case f.Healed:
-			note = fmt.Sprintf(" (%s mends that by itself)", s.cli.Name)
+			note = fmt.Sprintf(" (%s mends that by itself)", c.cli.Name)
 		case f.Mend != "":
 			note = " (in a repaired copy: " + f.Mend + ")"
 		}
@@ -115,57 +132,36 @@ func Check(ctx context.Context, r *request.Request) (code int, err error) {
 	if more := len(c.Found) - most; more > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", more)
 	}
-	switch {
-	case !c.Broken:
-		b.WriteString("nothing stops it from going on: " + message.ResumeCommand(s.id, s.cli.ContinueHint()))
-	case c.Hopeless() != "" || len(c.Found) == 0:
-		b.WriteString("it cannot be repaired. " + handOver(s))
-	default:
-		b.WriteString("to repair a copy: belay sessions repair " + s.id)
-	}
-	b.WriteByte('\n')
-	return code, term.Text(r.Out, b.String())
-}
-
-// handOver says how to go on in another session.
-func handOver(s session) string {
-	return "A new session that is told what was done: belay run --hand-over --resume " + s.id + " -- " + s.cli.ContinueHint()
+	next, _ := c.next()
+	return code, term.Text(r.Out, b.String()+next+"\n")
 }
 
 // Repair is belay sessions repair.
 func Repair(ctx context.Context, r *request.Request) (int, error) {
-	s, c, err := examine(ctx, r)
-	switch {
-	case err != nil:
+	c, err := examine(ctx, r)
+	if err != nil {
 		return 1, err
-	case !c.Broken:
-		r.Say(message.Sentences("nothing stops session "+s.id+" from going on", message.Continue(s.id, s.cli.ContinueHint())))
-		return 1, nil
-	case len(c.Found) == 0:
-		r.Say("the service refused session " + s.id + ", and its record does not show why. " + handOver(s))
+	}
+	if next, repair := c.next(); !repair {
+		r.Say(next)
 		return 1, nil
 	}
 	c.Repaired, err = c.Mend()
 	switch {
 	case errors.Is(err, history.ErrHopeless):
-		r.Say(fmt.Sprintf("session %s %v. %s", s.id, err, handOver(s)))
+		r.Say(fmt.Sprintf("session %s %v. %s", c.id, err, c.handOver()))
 		return 1, nil
 	case err != nil:
 		return 1, err
 	case r.On("json"):
 		return 0, term.JSON(r.Out, c)
 	}
-	r.Say(message.Sentences(fmt.Sprintf("repaired a copy as session %s, because of: %s", c.Repaired, summary(c.Found)), message.Continue(c.Repaired, s.cli.ContinueHint())))
-	return 0, term.Line(r.Out, c.Repaired)
-}
-
-// summary says which flaws were found.
-func summary(found []history.Finding) string {
-	var names []string
-	for _, f := range found {
-		if !slices.Contains(names, f.What) {
-			names = append(names, f.What)
-		}
+	var why []string
+	for _, f := range c.Found {
+		why = append(why, f.What)
 	}
-	return strings.Join(names, ", ")
+	slices.Sort(why)
+	because := strings.Join(slices.Compact(why), ", ")
+	r.Say(message.Sentences(fmt.Sprintf("repaired a copy as session %s, because of: %s", c.Repaired, because), message.Continue(c.Repaired, c.cli.ContinueHint())))
+	return 0, term.Line(r.Out, c.Repaired)
 }
