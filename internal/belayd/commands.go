@@ -176,42 +176,19 @@ interrupted or abandoned (a retry has started another session). An ID may be the
 			}, labels(), times(), inFleet()),
 			Args: Args{What: "session", Example: "belay sessions 3f9c1a52"},
 		},
-		{
-			Name:    "sessions check",
-			Use:     "check [flags] ID",
-			Summary: "Say what is wrong with a session that cannot go on",
-			Examples: `See why the service rejects a session of claude or codex:
+		ofSession("check", "Say what is wrong with a session that cannot go on", `See why the service rejects a session of claude or codex:
   belay sessions check 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
-			Long: `Reads the CLI's own record of the session, and says for what the service or the CLI rejects it: a tool call without its result, an image that is too large, a torn
-line. The exit code is 1 if the session cannot go on. ID may be the beginning or end of one that belay sessions lists, or last.
-
-Details: https://github.com/belay-run/belay/blob/main/docs/sessions.md`,
-			Flags: []Flag{{Name: "json", Help: "print JSON"}},
-			Args:  Args{What: "session", Example: "belay sessions check 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
-		},
-		{
-			Name:    "sessions repair",
-			Use:     "repair [flags] ID",
-			Summary: "Repair a copy of a session that cannot go on",
-			Examples: `Repair a copy, and go on with it:
+			`Reads the CLI's own record of the session, and says for what the service or the CLI rejects it: a tool call without its result, an image that is too large, a torn
+line. The exit code is 1 if the session cannot go on.`, Flag{Name: "json", Help: "print JSON"}),
+		ofSession("repair", "Repair a copy of a session that cannot go on", `Repair a copy, and go on with it:
   belay sessions repair 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66
   belay run --resume 3f9c1a52-8f0e-4b5a-9d43-5b1f0a77c2d1 -- claude -p "Go on"`,
-			Long: `Writes a copy of the CLI's own record, beside it and under a new id, without what the service rejects: a call gets a result, an image or a torn line is left out.
-Prints the new id. The session itself is not changed. ID may be the beginning or end of one that belay sessions lists, or last.`,
-			Flags: []Flag{{Name: "json", Help: "print JSON"}},
-			Args:  Args{What: "session", Example: "belay sessions repair 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
-		},
-		{
-			Name:    "sessions show",
-			Use:     "show [flags] ID",
-			Summary: "Show what was said and done in a session",
-			Examples: `Read what an agent did last:
+			`Writes a copy of the CLI's own record, beside it and under a new id, without what the service rejects: a call gets a result, an image or a torn line is left out.
+Prints the new id. The session itself is not changed.`, Flag{Name: "json", Help: "print JSON"}),
+		ofSession("show", "Show what was said and done in a session", `Read what an agent did last:
   belay sessions show -n 20 last`,
-			Long: `Reads the CLI's own record of a session of claude or codex: who said what, which tools were called with what, what they answered, and how many tokens and dollars that
-took. Secrets are left out, and of each part at most 2,000 bytes are shown. ID may be the beginning or end of one that belay sessions lists, or last.`,
-			Flags: []Flag{count("200"), {Name: "json", Help: "print JSON, one object per line"}},
-			Args:  Args{What: "session", Example: "belay sessions show 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"},
-		},
+			`Reads the CLI's own record of a session of claude or codex: who said what, which tools were called with what, what they answered, and how many tokens and dollars that
+took. Secrets are left out, and of each part at most 2,000 bytes are shown.`, count("200"), Flag{Name: "json", Help: "print JSON, one object per line"}),
 		{
 			Name:     "alerts",
 			Use:      "alerts",
@@ -344,6 +321,14 @@ because the receiver could not be reached, and says how things stand. OTEL_EXPOR
 		{Name: FleetGates, Hidden: true, Flags: shownFleet()},
 		{Name: FleetBudget, Hidden: true, Flags: shownFleet(), Args: Args{What: "budget"}},
 	}
+}
+
+// ofSession is a command about one session, which its first argument names.
+func ofSession(verb, summary, examples, long string, flags ...Flag) Command {
+	long += " ID may be the beginning or end of one that belay sessions lists, or last.\n\nDetails: https://github.com/belay-run/belay/blob/main/docs/sessions.md"
+	example := "belay sessions " + verb + " 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"
+	return Command{Name: "sessions " + verb, Use: verb + " [flags] ID", Summary: summary, Examples: examples, Long: long, Flags: flags,
+		Args: Args{What: "session", Example: example}}
 }
 
 // count is -n.

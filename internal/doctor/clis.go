@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/certificate"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/state"
@@ -141,7 +142,7 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 		}
 	}
 	if l.File != "" {
-		file := filepath.Join(homeOf(c.HomeVar, c.HomeDir), l.File)
+		file := filepath.Join(profile.HomeOf(c.Descriptor, os.Environ()), l.File)
 		if hasContent(file) {
 			return true, term.Tilde(file)
 		}
@@ -155,15 +156,6 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 		return false, "login not checked because it is in the keychain"
 	}
 	return false, l.None
-}
-
-// homeOf is where a CLI keeps its own things.
-func homeOf(variable, name string) string {
-	if dir := os.Getenv(variable); dir != "" {
-		return dir
-	}
-	home, _ := os.UserHomeDir()
-	return filepath.Join(home, name)
 }
 
 func hasContent(path string) bool {

@@ -210,11 +210,13 @@ func signature(thinking string) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "rehearsed %d", len(thinking)))
 }
 
-var openaiItems = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
-	"local_shell_call", "local_shell_call_output", "web_search_call", "image_generation_call", "tool_search_call", "tool_search_output",
-	"tool_search_call_output", "compaction", "compaction_summary", "context_compaction", "additional_tools", "item_reference", "mcp_call",
-	"computer_call", "computer_call_output", "apply_patch_call", "apply_patch_call_output", "shell_call", "shell_call_output",
-	"code_interpreter_call", "file_search_call"}
+// openaiTools are what calls of tools begin with, and results, which end in _output. openaiItems are all others.
+var (
+	openaiTools = []string{"function", "custom_tool", "local_shell", "web_search", "image_generation", "tool_search", "mcp", "computer",
+		"apply_patch", "shell", "code_interpreter", "file_search"}
+	openaiItems = []string{"", "message", "reasoning", "tool_search_output", "compaction", "compaction_summary", "context_compaction",
+		"additional_tools", "item_reference"}
+)
 
 // openaiRefusal is why the Responses API refuses a history; nil if it does not.
 func openaiRefusal(body []byte) *Step {
@@ -225,14 +227,16 @@ func openaiRefusal(body []byte) *Step {
 	called, told, ids, size := map[string]string{}, map[string]bool{}, map[string]bool{}, 0
 	for _, p := range said {
 		size += len(p.Text)
-		switch kind, isOutput := strings.CutSuffix(p.Type, "_output"); {
+		kind, isOutput := strings.CutSuffix(p.Type, "_output")
+		tool, isCall := strings.CutSuffix(kind, "_call")
+		switch {
 		case !p.isWhole():
 			if p.Type == "input_image" && !p.isTaken() {
 				return no("The image data you provided does not represent a valid image. " +
 					"Please check your input and try again with one of the following image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
 			}
 			continue
-		case !slices.Contains(openaiItems, p.Type):
+		case !(isCall && slices.Contains(openaiTools, tool)) && !slices.Contains(openaiItems, p.Type):
 			return no("Invalid value: '%s'. Supported values are: 'apply_patch_call', 'function_call', 'function_call_output', 'message', and 'reasoning'.", p.Type)
 		case p.ID != "" && ids[p.ID]:
 			return no("Duplicate item found with id %s. Remove duplicate items from your input and try again.", p.ID)
@@ -243,7 +247,7 @@ func openaiRefusal(body []byte) *Step {
 			return no("No tool call found for %s output with call_id %s.", strings.ReplaceAll(kind, "_", " "), p.Call)
 		case isOutput:
 			told[p.Call] = !isPoison(p.Call, poisonOrphan)
-		case strings.HasSuffix(p.Type, "_call") && p.Call != "":
+		case isCall && p.Call != "":
 			called[p.Call] = strings.ReplaceAll(p.Type, "_", " ")
 		}
 		ids[p.ID] = true

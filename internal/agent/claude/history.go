@@ -10,7 +10,8 @@ import (
 )
 
 // records says how claude keeps its sessions: a line for each block of a message, in a chain by their ids.
-var records = history.Format{Find: findTranscript, Read: readRecord, Body: "message", Text: "text", Parent: "parentUuid", Result: resultRecord, Kept: 5 * time.Minute, Heals: heals}
+var records = history.Format{Find: findTranscript, Read: readRecord, Body: "message", Parent: "parentUuid", Result: resultRecord,
+	Kept: 5 * time.Minute, Heals: heals}
 
 // heals: as measured with 2.0.77 and 2.1.325, see docs/sessions.md. From 2.1 on, calls and results are made to fit each time that a session is resumed; 2.1.325 also leaves out
 // what the service has refused, and asks again.

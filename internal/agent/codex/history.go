@@ -13,14 +13,8 @@ import (
 )
 
 // records says how codex keeps its sessions: a line for each item of the history, below one that says whose it is.
-var records = history.Format{Find: findRecord, Read: readRecord, Body: "payload", Text: "input_text", Result: resultRecord, Head: headRecord, Kept: 24 * time.Hour, Heals: heals}
-
-func findRecord(home, session string) string {
-	if !agent.IsUUID(session) {
-		return ""
-	}
-	return findRollout(home, session)
-}
+var records = history.Format{Find: findRollout, Read: readRecord, Body: "payload", Result: resultRecord, Head: headRecord,
+	Kept: 24 * time.Hour, Heals: heals}
 
 // heals: as measured with 0.166.0, see docs/sessions.md.
 func heals(_ string, f history.Flaw) bool {

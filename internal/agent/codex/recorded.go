@@ -55,9 +55,6 @@ func statusOf(info json.RawMessage) int {
 // end, and when it last wrote something. ok is false if the session has no record. home is where codex keeps it. What it has
 // cost codex does not know.
 func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
-	if !agent.IsUUID(session) {
-		return a, last, false
-	}
 	path := findRollout(home, session)
 	info, err := os.Stat(path)
 	if path == "" || err != nil {

@@ -40,6 +40,9 @@ var telling = []string{"_token", `"rate_limits"`, "codex_error_info", `"turn_con
 // findRollout is the path of a thread's record; empty if there is none. It lies in the folder of the day on which the
 // thread began, in the local time of that process, and that day is in the id.
 func findRollout(home, thread string) string {
+	if !agent.IsUUID(thread) {
+		return ""
+	}
 	sessions := filepath.Join(home, "sessions")
 	name := "rollout-*-" + strings.ToLower(thread) + ".jsonl"
 	if at, ok := begunAt(thread); ok {

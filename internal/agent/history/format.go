@@ -20,8 +20,8 @@ type Format struct {
 	Find func(home, session string) string
 	// Read says what a line adds to the history. ok is false if the CLI could not read it. What it returns is valid until the line is.
 	Read func(line []byte) (l Line, ok bool)
-	// Body is the field of a line that has its parts, and Text the type of a part that is a text.
-	Body, Text string
+	// Body is the field of a line that has its parts.
+	Body string
 	// Parent is the field of a line with the id of the one before it in the chain; empty if lines follow each other in the record.
 	Parent string
 	// Result is a line, with that id, that follows another one and gives calls in it a result.

@@ -10,7 +10,7 @@ func FuzzFormat_Cut(f *testing.F) {
 	f.Add([]byte(`{"message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"text","text":""}]},{"type":"thinking"}]}}`))
 	f.Add([]byte(`{"message":{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}}`))
 	f.Add([]byte(`{"message":{"content":"text"}}`))
-	format := &Format{Body: "message", Text: "text", Parent: "parentUuid"}
+	format := &Format{Body: "message", Parent: "parentUuid"}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var l struct{ Message Block }
 		if json.Unmarshal(line, &l) != nil {

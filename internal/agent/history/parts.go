@@ -154,12 +154,12 @@ const imageNote = "[An image was here. The service refused it, and it was left o
 // cut is a line without some of its parts, which are counted as Read tells them. Those that are to be noted leave a note.
 func (f *Format) cut(line []byte, parts map[int]bool) []byte {
 	return Rewrite(line, func(fields map[string]json.RawMessage) {
-		fields[f.Body], _ = f.cutBlock(fields[f.Body], parts, new(int))
+		fields[f.Body], _ = cutBlock(fields[f.Body], parts, new(int))
 	})
 }
 
 // cutBlock is what is left of a block; stays is false if that is nothing. n is how many parts came before.
-func (f *Format) cutBlock(raw json.RawMessage, parts map[int]bool, n *int) (left json.RawMessage, stays bool) {
+func cutBlock(raw json.RawMessage, parts map[int]bool, n *int) (left json.RawMessage, stays bool) {
 	var b Block
 	json.Unmarshal(raw, &b)
 	noted, gone := false, false
@@ -172,14 +172,14 @@ func (f *Format) cutBlock(raw json.RawMessage, parts map[int]bool, n *int) (left
 		json.Unmarshal(list, &all)
 		kept := []json.RawMessage{}
 		for _, one := range all {
-			if one, stays := f.cutBlock(one, parts, n); stays {
+			if one, stays := cutBlock(one, parts, n); stays {
 				kept = append(kept, one)
 			}
 		}
 		raw = Rewrite(raw, func(fields map[string]json.RawMessage) { fields[field] = JSON(kept) })
 	}
 	if noted {
-		raw = JSON(map[string]string{"type": f.Text, "text": imageNote})
+		raw = JSON(map[string]string{"type": strings.Replace(b.Type, "image", "text", 1), "text": imageNote})
 	}
 	return raw, noted || !gone
 }
