@@ -186,7 +186,7 @@ line. The exit code is 1 if the session cannot go on.`, Flag{Name: "json", Help:
 			`Writes a copy of the CLI's own record, beside it and under a new id, without what the service rejects: a call gets a result, an image or a torn line is left out.
 Prints the new id. The session itself is not changed.`, Flag{Name: "json", Help: "print JSON"}),
 		ofSession("show", "Show what was said and done in a session", `Read what an agent did last:
-  belay sessions show -n 20 last`,
+  belay sessions show -n 20 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
 			`Reads the CLI's own record of a session of claude or codex: who said what, which tools were called with what, what they answered, and how many tokens and dollars that
 took. Secrets are left out, and of each part at most 2,000 bytes are shown.`, count("200"), Flag{Name: "json", Help: "print JSON, one object per line"}),
 		{
@@ -325,7 +325,7 @@ because the receiver could not be reached, and says how things stand. OTEL_EXPOR
 
 // ofSession is a command about one session, which its first argument names.
 func ofSession(verb, summary, examples, long string, flags ...Flag) Command {
-	long += " ID may be the beginning or end of one that belay sessions lists, or last.\n\nDetails: https://github.com/belay-run/belay/blob/main/docs/sessions.md"
+	long += "\n\nDetails: https://github.com/belay-run/belay/blob/main/docs/sessions.md"
 	example := "belay sessions " + verb + " 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"
 	return Command{Name: "sessions " + verb, Use: verb + " [flags] ID", Summary: summary, Examples: examples, Long: long, Flags: flags,
 		Args: Args{What: "session", Example: example}}

@@ -90,17 +90,15 @@ func (r *rescue) afford() {
 	if most <= 0 {
 		return
 	}
-	if report := r.report(k.next.Session, ""); report != nil {
-		if p := report.Price(k.call.Settings.Prices, time.Now()); p.USD != nil && *p.USD > most {
-			r.handOver(report, fmt.Sprintf("to continue session %s would cost %s", report.Session, printable.Dollars(*p.USD)))
-		}
+	if p, report := r.price(k.next.Session, time.Now()); p.USD != nil && *p.USD > most {
+		r.handOver(report, fmt.Sprintf("to continue session %s would cost %s", report.Session, printable.Dollars(*p.USD)))
 	}
 }
 
-// price is what it costs to resume a session at a time.
-func (r *rescue) price(session string, at time.Time) (p history.Price) {
-	if report := r.report(session, ""); report != nil {
+// price is what it costs to resume a session at a time, by its record.
+func (r *rescue) price(session string, at time.Time) (p history.Price, report *history.Report) {
+	if report = r.report(session, ""); report != nil {
 		p = report.Price(r.turn.call.Settings.Prices, at)
 	}
-	return p
+	return p, report
 }

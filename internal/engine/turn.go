@@ -249,7 +249,7 @@ func (k *turn) turnAfter(j *judgement) agent.Turn {
 
 // resumePrice: a session that the service has forgotten by then is paid for in full.
 func (k *turn) resumePrice(j *judgement, at time.Time) string {
-	if p := k.rescue.price(k.turnAfter(j).Session, at); p.Cold {
+	if p, _ := k.rescue.price(k.turnAfter(j).Session, at); p.Cold {
 		return p.String()
 	}
 	return ""
@@ -333,7 +333,8 @@ func (k *turn) preview(p *belaytype.Preview) error {
 	if err != nil {
 		return err
 	}
-	p.Resume = k.rescue.price(next.Session, time.Now()).String()
+	price, _ := k.rescue.price(next.Session, time.Now())
+	p.Resume = price.String()
 	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, next.Session, k.info.Unknown
 	return nil
 }

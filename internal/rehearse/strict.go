@@ -94,9 +94,9 @@ func partsOf(list json.RawMessage, where string, in part) (parts []part) {
 	return parts
 }
 
-var anthropicBlocks = []string{"text", "thinking", "redacted_thinking", "image", "document", "search_result", "tool_use", "tool_result",
-	"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
-	"container_upload", "tool_reference"}
+var anthropicBlocks = []string{"text", "thinking", "redacted_thinking", "image", "document", "search_result", "tool_use",
+	"tool_result", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+	"mcp_tool_use", "mcp_tool_result", "container_upload", "tool_reference"}
 
 // anthropicRefusal is why the Messages API refuses a history; nil if it does not.
 func anthropicRefusal(body []byte) *Step {

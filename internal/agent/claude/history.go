@@ -19,7 +19,7 @@ func heals(version string, f history.Flaw) bool {
 	switch f {
 	case history.Torn, history.Doubled:
 		return true
-	case history.Unanswered, history.Unasked, history.CalledTwice, history.ToldTwice, history.Empty, history.Broken:
+	case history.Unanswered, history.Unasked, history.Twice, history.Empty, history.Broken:
 		return agent.CompareVersions(version, "2.1") >= 0
 	case history.LargeImage, history.WrongImage, history.BadImage, history.Unsigned:
 		return agent.CompareVersions(version, "2.1.325") >= 0
@@ -58,12 +58,11 @@ func readRecord(text []byte) (l history.Line, ok bool) {
 	}
 	parts := line.Message.Content.Parts()
 	if len(parts) == 0 { // or it is a text
-		var said struct{ Message struct{ Content string } }
-		parts = []history.Part{{Kind: history.Text}}
-		if json.Unmarshal(text, &said); said.Message.Content == "" {
-			parts[0].Flaw = history.Empty
+		var said struct {
+			Message struct{ Content json.RawMessage }
 		}
-		parts[0].Text = history.JSON(said.Message.Content)
+		json.Unmarshal(text, &said)
+		parts = history.Blocks{{Type: "text", Text: said.Message.Content}}.Parts()
 	}
 	if line.IsError {
 		l.Refused = refusal(parts)

@@ -55,8 +55,8 @@ func TestRecords(t *testing.T) {
 		{Name: "no result", Change: without(4), Flaws: []history.Flaw{history.Unanswered, history.Broken}, Keeps: `"tool_use_id":"toolu_1"`},
 		{Name: "no result at the end", Change: func(l []string) []string { return l[:6] }, Flaws: []history.Flaw{history.Unanswered}, Keeps: "the first"},
 		{Name: "no call", Change: without(3), Flaws: []history.Flaw{history.Broken, history.Unasked}, Keeps: "the second", Lacks: "the first"},
-		{Name: "call twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[5], "0005", "0009", 1), l[7]) }, Flaws: []history.Flaw{history.CalledTwice}, Keeps: "all done"},
-		{Name: "result twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[6], "000006", "000009", 1), l[7]) }, Flaws: []history.Flaw{history.ToldTwice}, Keeps: "all done"},
+		{Name: "call twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[5], "0005", "0009", 1), l[7]) }, Flaws: []history.Flaw{history.Twice}, Keeps: "all done"},
+		{Name: "result twice", Change: func(l []string) []string { return append(l[:7], strings.Replace(l[6], "000006", "000009", 1), l[7]) }, Flaws: []history.Flaw{history.Twice}, Keeps: "all done"},
 		{Name: "result before its call", Change: func(l []string) []string { l[3], l[4] = l[4], l[3]; return l }, Flaws: []history.Flaw{history.Unasked, history.Unanswered}, Keeps: "the second"},
 		{Name: "bad id", Change: func(l []string) []string {
 			for i := range l {

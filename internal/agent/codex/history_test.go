@@ -53,8 +53,8 @@ func TestRecords(t *testing.T) {
 		{Name: "no call", Change: without(4), Flaws: []history.Flaw{history.Unasked}, Keeps: "the second", Lacks: "the first"},
 		{Name: "call twice", Change: func(l []string) []string {
 			return append(l[:5], append([]string{strings.Replace(l[4], "fc_1", "fc_9", 1)}, l[5:]...)...)
-		}, Flaws: []history.Flaw{history.CalledTwice}, Keeps: "all done"},
-		{Name: "result twice", Change: func(l []string) []string { return append(l, strings.Replace(l[7], "fco_2", "fco_9", 1)) }, Flaws: []history.Flaw{history.ToldTwice}, Keeps: "all done"},
+		}, Flaws: []history.Flaw{history.Twice}, Keeps: "all done"},
+		{Name: "result twice", Change: func(l []string) []string { return append(l, strings.Replace(l[7], "fco_2", "fco_9", 1)) }, Flaws: []history.Flaw{history.Twice}, Keeps: "all done"},
 		{Name: "line twice", Change: func(l []string) []string { return append(l, l[8]) }, Flaws: []history.Flaw{history.Doubled}, Keeps: "all done"},
 		{Name: "call that is refused", Change: func(l []string) []string {
 			return failed("No tool output found for function call call_1.")(l)

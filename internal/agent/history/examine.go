@@ -15,10 +15,12 @@ import (
 type Report struct {
 	Path    string    `json:"-"`
 	Session string    `json:"session"`
-	Bytes   int64     `json:"bytes"`
 	Version string    `json:"version,omitempty"` // of the CLI that wrote it last
 	Refused string    `json:"refused,omitempty"` // the service's last word, if it refused the history
 	Found   []Finding `json:"found"`
+	// Broken says that there is something for which the session cannot go on, and Repaired which copy of it can.
+	Broken   bool   `json:"broken"`
+	Repaired string `json:"repaired,omitempty"`
 
 	format *Format
 	lines  []line
@@ -48,14 +50,11 @@ type line struct {
 // spot is where a part is.
 type spot struct{ line, part int }
 
-// call is one of a tool.
+// call is one of a tool, and where its result is; nil if it has none.
 type call struct {
 	spot
-	id     string
-	served bool // the service itself answers it
-	gone   bool // it is left out
-	done   bool // it has a result
-	result spot
+	Part
+	result *spot
 }
 
 var seed = maphash.MakeSeed()
@@ -63,12 +62,10 @@ var seed = maphash.MakeSeed()
 // Examine reads the record of a session and finds what is wrong with it. refused is the service's word on it, where that is known.
 func Examine(format *Format, path, session, refused string) (*Report, error) {
 	r := newReport(format, path, session)
-	var err error
-	r.Bytes, err = each(path, func(_ int, text []byte) error {
+	if err := each(path, func(_ int, text []byte) error {
 		r.read(text)
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	r.Refused = cmp.Or(refused, r.Refused)
@@ -165,6 +162,7 @@ func (r *Report) close() {
 	if r.format.Parent != "" {
 		r.join()
 	}
+	r.Broken = r.Refused != "" || r.isFlawed()
 	slices.SortStableFunc(r.Found, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Flaw, b.Flaw)) })
 }
 
@@ -176,20 +174,20 @@ func (r *Report) pair() {
 		c := known[p.ID]
 		switch {
 		case p.Kind == Call && c != nil:
-			r.leaveOut(CalledTwice, at)
+			r.leaveOut(Twice, at)
 		case p.Kind == Call && p.ID != "":
-			c = &call{spot: at, id: p.ID, served: p.Served, gone: p.Flaw != ""}
+			c = &call{spot: at, Part: p}
 			calls, known[p.ID] = append(calls, c), c
 		case p.Kind == Result && p.Flaw == "" && p.ID != "":
 			switch {
 			case c == nil:
 				p.Flaw = Unasked
-			case c.gone:
-				p.Flaw = Nameless
-			case c.done:
-				p.Flaw = ToldTwice
+			case c.Flaw != "":
+				p.Flaw = c.Flaw
+			case c.result != nil:
+				p.Flaw = Twice
 			default:
-				c.done, c.result = true, at
+				c.result = &at
 			}
 		}
 		if p.Flaw != "" {
@@ -198,12 +196,12 @@ func (r *Report) pair() {
 	}
 	for _, c := range calls {
 		switch l := &r.lines[c.line]; {
-		case c.done || c.gone:
-		case c.served:
+		case c.result != nil || c.Flaw != "":
+		case c.Served:
 			r.leaveOut(Unanswered, c.spot)
 		default:
 			r.find(Unanswered, c.line)
-			l.lost, l.added = append(l.lost, c.id), cmp.Or(l.added, newID(l.ID))
+			l.lost, l.added = append(l.lost, c.ID), cmp.Or(l.added, newID(l.ID))
 		}
 	}
 	if r.Refused == "" || r.isFlawed() {
@@ -211,9 +209,9 @@ func (r *Report) pair() {
 	}
 	named := strings.FieldsFunc(r.Refused, func(c rune) bool { return strings.ContainsRune(" ,.:`'\"", c) })
 	for _, c := range calls { // which is whole, and is refused all the same
-		if c.done && slices.Contains(named, c.id) {
+		if c.result != nil && slices.Contains(named, c.ID) {
 			r.leaveOut(Named, c.spot)
-			r.leaveOut(Named, c.result)
+			r.leaveOut(Named, *c.result)
 		}
 	}
 }
@@ -242,9 +240,6 @@ func (r *Report) find(f Flaw, line int) {
 func (r *Report) isFlawed() bool {
 	return slices.ContainsFunc(r.Found, func(f Finding) bool { return !f.Healed })
 }
-
-// IsBroken reports whether there is something for which the session cannot go on.
-func (r *Report) IsBroken() bool { return r.Refused != "" || r.isFlawed() }
 
 // Hopeless is the flaw that nothing can be done about; empty if there is none.
 func (r *Report) Hopeless() Flaw {

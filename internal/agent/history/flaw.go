@@ -11,46 +11,44 @@ type Flaw string
 
 // The flaws.
 const (
-	Torn        Flaw = "torn_line"
-	Headless    Flaw = "no_head"
-	Broken      Flaw = "broken_chain"
-	Doubled     Flaw = "line_twice"
-	Unanswered  Flaw = "call_without_result"
-	Unasked     Flaw = "result_without_call"
-	CalledTwice Flaw = "call_twice"
-	ToldTwice   Flaw = "result_twice"
-	Nameless    Flaw = "invalid_call_id"
-	Named       Flaw = "call_refused"
-	Empty       Flaw = "empty_text"
-	Untyped     Flaw = "unknown_part"
-	LargeImage  Flaw = "image_too_large"
-	WrongImage  Flaw = "image_of_another_type"
-	BadImage    Flaw = "unreadable_image"
-	Unsigned    Flaw = "thinking_refused"
-	TooLong     Flaw = "too_long"
-	NoRequest   Flaw = "no_request"
+	Torn       Flaw = "torn_line"
+	Headless   Flaw = "no_head"
+	Broken     Flaw = "broken_chain"
+	Doubled    Flaw = "line_twice"
+	Unanswered Flaw = "call_without_result"
+	Unasked    Flaw = "result_without_call"
+	Twice      Flaw = "call_or_result_twice"
+	Nameless   Flaw = "invalid_call_id"
+	Named      Flaw = "call_refused"
+	Empty      Flaw = "empty_text"
+	Untyped    Flaw = "unknown_part"
+	LargeImage Flaw = "image_too_large"
+	WrongImage Flaw = "image_of_another_type"
+	BadImage   Flaw = "unreadable_image"
+	Unsigned   Flaw = "thinking_refused"
+	TooLong    Flaw = "too_long"
+	NoRequest  Flaw = "no_request"
 )
 
 // words say what a flaw is and what becomes of it. One that nothing can be done about has no second part.
 var words = map[Flaw][2]string{
-	Torn:        {"a line that cannot be read", "left out"},
-	Headless:    {"the first line is missing", "made anew"},
-	Broken:      {"a message whose predecessor is missing", "joined to the one before it"},
-	Doubled:     {"a line that is there twice", "left out once"},
-	Unanswered:  {"a tool call without a result", "given a result that says so"},
-	Unasked:     {"a tool result without its call", "left out"},
-	CalledTwice: {"a tool call that is there twice", "left out once"},
-	ToldTwice:   {"a tool result that is there twice", "left out once"},
-	Nameless:    {"a tool call with an invalid id", "left out"},
-	Named:       {"a tool call that the service refuses", "left out, with its result"},
-	Empty:       {"an empty text", "left out"},
-	Untyped:     {"a part of a kind that services do not know", "left out"},
-	LargeImage:  {"an image that is too large", "replaced by a note"},
-	WrongImage:  {"an image that is not of the type it says", "replaced by a note"},
-	BadImage:    {"an image that cannot be read", "replaced by a note"},
-	Unsigned:    {"thinking that the service refuses", "left out"},
-	TooLong:     {"more than the model can take", ""},
-	NoRequest:   {"nothing that the user has said", ""},
+	Torn:       {"a line that cannot be read", "left out"},
+	Headless:   {"the first line is missing", "made anew"},
+	Broken:     {"a message whose predecessor is missing", "joined to the one before it"},
+	Doubled:    {"a line that is there twice", "left out once"},
+	Unanswered: {"a tool call without a result", "given a result that says so"},
+	Unasked:    {"a tool result without its call", "left out"},
+	Twice:      {"a tool call, or a result, that is there twice", "left out once"},
+	Nameless:   {"a tool call with an invalid id", "left out"},
+	Named:      {"a tool call that the service refuses", "left out, with its result"},
+	Empty:      {"an empty text", "left out"},
+	Untyped:    {"a part of a kind that services do not know", "left out"},
+	LargeImage: {"an image that is too large", "replaced by a note"},
+	WrongImage: {"an image that is not of the type it says", "replaced by a note"},
+	BadImage:   {"an image that cannot be read", "replaced by a note"},
+	Unsigned:   {"thinking that the service refuses", "left out"},
+	TooLong:    {"more than the model can take", ""},
+	NoRequest:  {"nothing that the user has said", ""},
 }
 
 // isNoted says that a note stays in the place of what has the flaw.

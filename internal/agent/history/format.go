@@ -85,32 +85,29 @@ const (
 	maxLines = 1 << 20
 )
 
-// ErrTooLarge is the error of a record that is not read for its size.
-var ErrTooLarge = errors.New("is larger than a record can be")
-
 // each reads the lines of a record, as far as it is long now: a CLI may be writing it.
-func each(path string, line func(n int, text []byte) error) (size int64, err error) {
+func each(path string, line func(n int, text []byte) error) error {
 	f, err := safefile.OpenRegular(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	lines := bufio.NewScanner(io.LimitReader(f, info.Size()))
 	lines.Buffer(make([]byte, 0, 256<<10), maxLine)
 	n := 0
 	for ; n < maxLines && lines.Scan(); n++ {
 		if err := line(n, lines.Bytes()); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if n == maxLines || errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return 0, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+		return &os.PathError{Op: "read", Path: path, Err: safefile.ErrTooLarge}
 	}
-	return info.Size(), lines.Err()
+	return lines.Err()
 }
 
 // newID is an id like another one: that it begins in the same way shows where it comes from, and to codex when.

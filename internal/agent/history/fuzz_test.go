@@ -11,17 +11,17 @@ func FuzzFormat_Cut(f *testing.F) {
 	f.Add([]byte(`{"message":{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}}`))
 	f.Add([]byte(`{"message":{"content":"text"}}`))
 	format := &Format{Body: "message", Parent: "parentUuid"}
-	f.Fuzz(func(t *testing.T, line []byte) {
+	f.Fuzz(func(t *testing.T, text []byte) {
 		var l struct{ Message Block }
-		if json.Unmarshal(line, &l) != nil {
+		if json.Unmarshal(text, &l) != nil {
 			return
 		}
 		all := map[int]bool{}
 		for i := range l.Message.Parts() {
-			format.cut(line, map[int]bool{i: i%2 == 0})
+			format.changed(text, &line{cut: map[int]bool{i: i%2 == 0}})
 			all[i] = false
 		}
-		if left := format.link(format.cut(line, all), "x"); !json.Valid(left) {
+		if left := format.changed(text, &line{cut: all, parent: "x"}); !json.Valid(left) {
 			t.Errorf("%q is left", left)
 		}
 	})

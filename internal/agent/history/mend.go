@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
-	"github.com/belay-run/belay/internal/safefile"
 )
 
 var (
@@ -33,8 +30,7 @@ func (r *Report) Mend() (session string, err error) {
 	if path == r.Path {
 		return "", fmt.Errorf("%w: %s is not the name of its record", ErrHopeless, name)
 	}
-	sweep(filepath.Dir(path))
-	f, err := atomicfile.Create(path, unfinished+"*.tmp")
+	f, err := atomicfile.Create(path, ".belay-session-*.tmp")
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +38,7 @@ func (r *Report) Mend() (session string, err error) {
 	if r.format.Head != nil && !r.lines[0].Begins {
 		m.write(r.format.Head(session, r.dir))
 	}
-	_, err = each(r.Path, m.mend)
+	err = each(r.Path, m.mend)
 	if err = errors.Join(err, m.to.Flush()); err == nil {
 		if m.copy.close(); len(m.copy.Found) > 0 {
 			err = fmt.Errorf("%w: it still has %s", ErrHopeless, m.copy.Found[0].What)
@@ -51,21 +47,8 @@ func (r *Report) Mend() (session string, err error) {
 	if err != nil {
 		return "", errors.Join(err, f.Discard())
 	}
+	r.Repaired = session
 	return session, f.Commit()
-}
-
-// unfinished is how the names of copies begin that are being written.
-const unfinished = ".belay-session-"
-
-// sweep removes what those have left that were killed as they wrote.
-func sweep(dir string) {
-	names, _ := safefile.ReadOwnDir(dir)
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if info, err := os.Lstat(path); err == nil && strings.HasPrefix(name, unfinished) && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(path)
-		}
-	}
 }
 
 // mender writes a copy, line by line, and examines it on the way.
@@ -84,15 +67,8 @@ func (m *mender) mend(n int, text []byte) error {
 	if maphash.Bytes(seed, text) != l.sum {
 		return fmt.Errorf("%s %w", m.Path, ErrChanged)
 	}
-	left := text
-	if len(l.cut) > 0 {
-		left = m.format.cut(left, l.cut)
-	}
-	if l.parent != l.Parent {
-		left = m.format.link(left, l.parent)
-	}
 	if len(l.cut) > 0 || l.parent != l.Parent {
-		m.write(left)
+		m.write(m.format.changed(text, l))
 	} else {
 		m.copy.take(l.Line, true, l.sum)
 		m.put(text)

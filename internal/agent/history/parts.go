@@ -151,10 +151,19 @@ func imageFlaw(media, data string) Flaw {
 // imageNote takes the place of an image.
 const imageNote = "[An image was here. The service refused it, and it was left out when the session was repaired.]"
 
-// cut is a line without some of its parts, which are counted as Read tells them. Those that are to be noted leave a note.
-func (f *Format) cut(line []byte, parts map[int]bool) []byte {
-	return Rewrite(line, func(fields map[string]json.RawMessage) {
-		fields[f.Body], _ = cutBlock(fields[f.Body], parts, new(int))
+// changed is a line without some of its parts, which are counted as Read tells them, and behind another one in the chain.
+func (f *Format) changed(text []byte, l *line) []byte {
+	return Rewrite(text, func(fields map[string]json.RawMessage) {
+		if len(l.cut) > 0 {
+			fields[f.Body], _ = cutBlock(fields[f.Body], l.cut, new(int))
+		}
+		switch {
+		case l.parent == l.Parent:
+		case l.parent == "":
+			fields[f.Parent] = JSON(nil)
+		default:
+			fields[f.Parent] = JSON(l.parent)
+		}
 	})
 }
 

@@ -17,8 +17,7 @@ type Price struct {
 
 // Price is what a resume costs at a time, by the last request that the record tells of.
 func (r *Report) Price(prices *price.Table, at time.Time) (p Price) {
-	u := &r.used
-	p.Tokens = u.Input + u.CacheRead + u.CacheWrite + u.CacheWriteHour + u.Output
+	p.Tokens = sent(&r.used) + r.used.Output
 	call := price.Call{CacheRead: p.Tokens}
 	switch since := at.Sub(r.usedAt); {
 	case r.hour && since > time.Hour:
@@ -31,6 +30,9 @@ func (r *Report) Price(prices *price.Table, at time.Time) (p Price) {
 	}
 	return p
 }
+
+// sent is how many tokens a request has sent.
+func sent(u *price.Call) int64 { return u.Input + u.CacheRead + u.CacheWrite + u.CacheWriteHour }
 
 func (p Price) String() string {
 	text := fmt.Sprintf("%d tokens", p.Tokens)

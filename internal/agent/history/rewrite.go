@@ -25,13 +25,3 @@ func JSON(value any) []byte {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
-
-// link is a line with another one before it in the chain, or with none.
-func (f *Format) link(line []byte, parent string) []byte {
-	return Rewrite(line, func(fields map[string]json.RawMessage) {
-		fields[f.Parent] = json.RawMessage("null")
-		if parent != "" {
-			fields[f.Parent] = JSON(parent)
-		}
-	})
-}

@@ -8,29 +8,22 @@ import (
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/redact"
-	"github.com/belay-run/belay/verdict"
 )
 
 // Entry is a part of a record.
 type Entry struct {
-	Line  int            `json:"line"`
-	At    time.Time      `json:"time,omitzero"`
-	Who   string         `json:"who"`
-	Kind  Kind           `json:"kind"`
-	Tool  string         `json:"tool,omitempty"`
-	Text  string         `json:"text,omitempty"`
-	Model string         `json:"model,omitempty"`
-	Usage *verdict.Usage `json:"usage,omitempty"`
+	At   time.Time `json:"time,omitzero"`
+	Who  string    `json:"who"`
+	Kind Kind      `json:"kind"`
+	Tool string    `json:"tool,omitempty"`
+	Text string    `json:"text,omitempty"`
+	// Input and Output are the tokens of the request that it was answered with.
+	Input   int64    `json:"input_tokens,omitempty"`
+	Output  int64    `json:"output_tokens,omitempty"`
+	CostUSD *float64 `json:"total_cost_usd,omitempty"`
 
 	raw json.RawMessage
 }
-
-// Kinds of entries that are not those of parts.
-const (
-	torn    Kind = "torn"
-	refused Kind = "refused"
-	used    Kind = "usage"
-)
 
 // maxShown is how much of a part is shown, in bytes.
 const maxShown = 2000
@@ -53,33 +46,30 @@ func Last(format *Format, path string, prices *price.Table, n int) (last []Entry
 // tell tells of each part of a record, in order.
 func tell(format *Format, path string, prices *price.Table, told func(Entry)) error {
 	model := ""
-	_, err := each(path, func(n int, text []byte) error {
-		l, ok := format.Read(text)
+	return each(path, func(_ int, text []byte) error {
+		l, _ := format.Read(text)
 		switch {
-		case !ok:
-			l.Parts = []Part{{Kind: torn}}
 		case l.Refused != "":
-			l.Role, l.Parts = "service", []Part{{Kind: refused, Text: JSON(l.Refused)}}
+			l.Role, l.Parts = "service", []Part{{Kind: "refused", Text: JSON(l.Refused)}}
 		case len(l.Parts) == 0 && l.Used != nil:
-			l.Role, l.Parts = "service", []Part{{Kind: used}}
+			l.Role, l.Parts = "service", []Part{{Kind: "usage"}}
 		}
 		model = cmp.Or(l.Model, model)
 		for i, p := range l.Parts {
-			e := Entry{Line: n + 1, At: l.At, Who: l.Role, Kind: p.Kind, Tool: p.Name, Model: l.Model, raw: p.Text}
+			e := Entry{At: l.At, Who: l.Role, Kind: p.Kind, Tool: p.Name, raw: p.Text}
 			if p.Kind == Result {
 				e.Who = "tool"
 			}
 			if u := l.Used; u != nil && i == len(l.Parts)-1 {
-				e.Usage = &verdict.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadInputTokens: u.CacheRead, CacheCreationInputTokens: u.CacheWrite + u.CacheWriteHour}
+				e.Input, e.Output = sent(u), u.Output
 				if usd, ok := prices.Cost(model, l.At, *u); ok {
-					e.Usage.CostUSD, e.Usage.Estimated = &usd, true
+					e.CostUSD = &usd
 				}
 			}
 			told(e)
 		}
 		return nil
 	})
-	return err
 }
 
 // said is how a text begins: that of a string, of blocks of text, else the JSON as it is.

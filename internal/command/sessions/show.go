@@ -15,8 +15,8 @@ import (
 )
 
 // Show is belay sessions show.
-func Show(ctx context.Context, r *request.Request) (int, error) {
-	s, err := find(ctx, r)
+func Show(_ context.Context, r *request.Request) (int, error) {
+	cli, id, path, err := find(r)
 	if err != nil {
 		return 1, err
 	}
@@ -25,7 +25,7 @@ func Show(ctx context.Context, r *request.Request) (int, error) {
 		return 2, &request.UsageError{Err: message.Error("-n: " + strconv.Quote(r.Text("n")) + " is not a number of parts")}
 	}
 	prices, _ := config.Prices() // a mistake in the file is not what is asked for here
-	last, before, err := history.Last(s.cli.Records, s.path, prices, n)
+	last, before, err := history.Last(cli.Records, path, prices, n)
 	switch {
 	case err != nil:
 		return 1, err
@@ -34,7 +34,7 @@ func Show(ctx context.Context, r *request.Request) (int, error) {
 	}
 	var b strings.Builder
 	if before > 0 {
-		fmt.Fprintf(&b, "… %d parts before. To see all: belay sessions show -n 0 %s\n\n", before, s.id)
+		fmt.Fprintf(&b, "… %d parts before. To see all: belay sessions show -n 0 %s\n\n", before, id)
 	}
 	for _, e := range last {
 		if !e.At.IsZero() {
@@ -45,10 +45,10 @@ func Show(ctx context.Context, r *request.Request) (int, error) {
 			what[1] = ""
 		}
 		b.WriteString(strings.Join(strings.Fields(strings.Join(what, " ")), " "))
-		if u := e.Usage; u != nil {
-			fmt.Fprintf(&b, " (%d tokens in, %d out", u.InputTokens+u.CacheReadInputTokens+u.CacheCreationInputTokens, u.OutputTokens)
-			if u.CostUSD != nil {
-				b.WriteString(", " + table.Dollars(u.CostUSD))
+		if e.Input+e.Output > 0 {
+			fmt.Fprintf(&b, " (%d tokens in, %d out", e.Input, e.Output)
+			if e.CostUSD != nil {
+				b.WriteString(", " + table.Dollars(e.CostUSD))
 			}
 			b.WriteByte(')')
 		}

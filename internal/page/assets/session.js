@@ -14,10 +14,8 @@ export function render(d, { link }) {
     d.before > 0 && h('p', { class: 'quiet' }, `${count(d.before)} parts before these. To see all: `, copied(`belay sessions show -n 0 ${d.session}`)),
     h('ol', { class: 'attempts' }, d.parts.map((e, i) => h('li', { 'data-key': d.before + i },
       h('div', { class: 'line' }, h('strong', {}, [e.who, e.kind !== 'text' && e.kind, e.tool].filter(Boolean).join(' ')),
-        h('span', { class: 'quiet' }, [e.time && clock(Date.parse(e.time)), e.usage && `${short(tokens(e.usage))} tokens in, ${short(e.usage.output_tokens)} out`,
-          e.usage && e.usage.total_cost_usd != null && dollars(e.usage.total_cost_usd, true)].filter(Boolean).join(' · '))),
+        h('span', { class: 'quiet' }, [e.time && clock(Date.parse(e.time)), e.input_tokens && `${short(e.input_tokens)} tokens in, ${short(e.output_tokens || 0)} out`,
+          e.total_cost_usd != null && dollars(e.total_cost_usd, true)].filter(Boolean).join(' · '))),
       e.text && h('pre', { class: 'output' }, e.text)))),
   ];
 }
-
-const tokens = (u) => u.input_tokens + u.cache_read_input_tokens + u.cache_creation_input_tokens;
