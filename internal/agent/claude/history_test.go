@@ -70,6 +70,10 @@ func TestRecords(t *testing.T) {
 		{Name: "a role that is none", Change: with(7, `"role":"assistant"`, `"role":"assistent"`), Flaws: []history.Flaw{history.Torn}, Keeps: "the second", Lacks: "all done"},
 		{Name: "an unanswered call with an image", Change: func(l []string) []string { return without(3)(image("image/png", anImage)(l)) },
 			Flaws: []history.Flaw{history.Broken, history.Unasked}, Keeps: "the second", Lacks: "was left out"},
+		{Name: "a part of no kind", Change: func(l []string) []string {
+			l[7] = strings.Replace(l[7], `[{"type":"text"`, `[{"tipe":"text","text":"lost"},{"type":"text"`, 1)
+			return apiError("API Error: 400 messages.6.content.0: Input tag '' found using 'type' does not match any of the expected tags: 'text', 'thinking'")(l)
+		}, Flaws: []history.Flaw{history.Untyped}, Keeps: "all done", Lacks: "lost"},
 		{Name: "empty text", Change: with(7, "all done", ""), Flaws: []history.Flaw{history.Empty}, Keeps: "the second"},
 		{Name: "large image", Change: image("image/png", anImage), Flaws: []history.Flaw{history.LargeImage}, Keeps: "the first", Lacks: anImage},
 		{Name: "unreadable image", Change: image("image/png", "AAAA"), Flaws: []history.Flaw{history.BadImage}, Keeps: "the first"},

@@ -31,7 +31,6 @@ type recordLine struct {
 	Type      string    `json:"type"`
 	Payload   struct {
 		history.Block
-		Role    string  `json:"role"`
 		Model   string  `json:"model"`
 		Version string  `json:"cli_version"`
 		Dir     string  `json:"cwd"`

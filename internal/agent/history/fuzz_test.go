@@ -7,9 +7,9 @@ import (
 
 // Whatever is in a line: its parts can be read and left out, each by itself and all together, and what is left is a line.
 func FuzzFormat_Cut(f *testing.F) {
-	f.Add([]byte(`{"message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"text","text":""}]},{"type":"thinking"}]}}`))
+	f.Add([]byte(`{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"text","text":""}]},{"type":"thinking"}]}}`))
 	f.Add([]byte(`{"message":{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}}`))
-	f.Add([]byte(`{"message":{"content":"text"}}`))
+	f.Add([]byte(`{"message":{"role":"user","content":"text"}}`))
 	format := &Format{Body: "message", Parent: "parentUuid"}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var l struct{ Message Block }

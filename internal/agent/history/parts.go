@@ -13,9 +13,10 @@ type Blocks []Block
 
 // Block is a part of a message. To OpenAI a message is one too, and so are calls of tools and their results.
 type Block struct {
-	Type, ID, Name string
-	Call           string `json:"tool_use_id"`
-	CallID         string `json:"call_id"`
+	Type, ID, Name, Role string
+
+	Call   string `json:"tool_use_id"`
+	CallID string `json:"call_id"`
 
 	Text, Thinking, Input, Arguments, Content, Output json.RawMessage
 
@@ -82,8 +83,8 @@ func (b *Block) Parts() (parts []Part) {
 	return parts
 }
 
-// isMessage says that a block is no part by itself.
-func (b *Block) isMessage() bool { return b.Type == "message" || b.Type == "" }
+// isMessage says that a block is no part by itself. Only a message has a role.
+func (b *Block) isMessage() bool { return b.Role != "" }
 
 // inside is the list of blocks in another one, and its field; nil if there is none.
 func (b *Block) inside() (field string, list json.RawMessage) {
