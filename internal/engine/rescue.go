@@ -25,9 +25,6 @@ func (r *rescue) report(session, refused string) *history.Report {
 		return nil
 	}
 	path := cli.Records.Find(k.call.Absolute(k.info.Home), session)
-	if path == "" {
-		return nil
-	}
 	report, _ := history.Examine(cli.Records, path, session, refused)
 	return report
 }
@@ -85,13 +82,10 @@ func (r *rescue) handOver(report *history.Report, why string) bool {
 
 // afford hands over instead of resuming a session if that costs more than it may.
 func (r *rescue) afford() {
-	k := r.turn
-	most := k.call.Settings.Resume.MaxCost
-	if most <= 0 {
-		return
-	}
-	if p, report := r.price(k.next.Session, time.Now()); p.USD != nil && *p.USD > most {
-		r.handOver(report, fmt.Sprintf("to continue session %s would cost %s", report.Session, printable.Dollars(*p.USD)))
+	if most := r.turn.call.Settings.Resume.MaxCost; most > 0 {
+		if p, report := r.price(r.turn.next.Session, time.Now()); p.USD != nil && *p.USD > most {
+			r.handOver(report, fmt.Sprintf("to continue session %s would cost %s", report.Session, printable.Dollars(*p.USD)))
+		}
 	}
 }
 
