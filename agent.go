@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	_ "github.com/belay-run/belay/internal/config" // has the profiles that are data; each is read when its CLI is named
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
@@ -18,7 +19,7 @@ import (
 // Agent asks a coding agent for one thing. [Claude], [Codex], [Gemini] and [OpenCode] make one; its fields may be set before it
 // is run.
 type Agent struct {
-	// Name is the agent's profile: "claude", "codex", "gemini" or "opencode".
+	// Name is the agent's profile: "claude", "codex", "gemini", "opencode", or one of those that are data, as "belay profile list" names them.
 	Name string
 	// Prompt is the request. It is text, however it begins and however long it is.
 	Prompt string

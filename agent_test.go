@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,22 @@ func TestAgent_Constructors(t *testing.T) {
 		if a := make("Do it.", "-m", "x"); a.Name != name || !slices.Contains(profile.Agents(), name) || a.Prompt != "Do it." || len(a.Options) != 2 {
 			t.Errorf("%+v", a)
 		}
+	}
+}
+
+// Agents whose profiles are data are known to programs as well, by their names.
+func TestAgent_AsData(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pi")
+	must.OK(t, os.WriteFile(path, []byte(`#!/bin/sh
+echo '{"type":"session","id":"01a1f231-367d-70c1-9983-50b544bf6a65"}'
+echo '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"It is done."}],"usage":{"input":10,"output":5}}}'
+echo '{"type":"agent_end","willRetry":false}'
+`), 0o700))
+	pi := &belay.Agent{Name: "pi", Prompt: "Do it.", Path: path}
+	res, err := pi.Run(t.Context())
+	must.OK(t, err)
+	if res.Output.String() != "It is done." || res.Session != "01a1f231-367d-70c1-9983-50b544bf6a65" || res.Usage.InputTokens != 10 {
+		t.Errorf("%q, %+v", res.Output.String(), res)
 	}
 }
 

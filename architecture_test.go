@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	"internal/trace":             {},
 	"belaytype":                  {"gate", "internal/label", "internal/message", "internal/printable", "retry", "verdict"},
 	"internal/profile":           {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
-	"":                           {"belaytype", "boundary", "gate", "internal/agent", "internal/alert", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
+	"":                           {"belaytype", "boundary", "gate", "internal/agent", "internal/alert", "internal/config", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/mcp":               {"gate", "internal/journal", "internal/mcp/relay", "internal/mcp/wire", "internal/message", "internal/supervise", "verdict"},
 	"internal/mcp/host":          {"gate", "internal/alert", "internal/config", "internal/engine", "internal/journal", "internal/label", "internal/mcp", "internal/message", "internal/redact", "internal/state", "internal/supervise", "internal/term"},
 	"internal/mcp/relay":         {"gate", "internal/journal", "internal/mcp/wire", "internal/message", "internal/redact", "retry", "verdict"},

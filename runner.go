@@ -16,7 +16,8 @@ import (
 // Runner says how commands are run. The zero value works: a command is run once, its whole process tree ends with the
 // context, and nothing is written anywhere. A Runner may be used by several goroutines at the same time, and copied.
 type Runner struct {
-	// Profile names what the command is treated as: "claude", "codex", "opencode", "gh" or "generic", which is also the default.
+	// Profile names what the command is treated as: "claude", "codex", "opencode", "gh", one of those that come as data with Belay, or
+	// "generic", which is also the default.
 	// Nothing is known of a generic command: every failure is worth repeating if Policy.MaxRetries asks for retries at all.
 	// The profile is made for each command as it is run.
 	Profile string
@@ -134,7 +135,7 @@ const NoLogDir = engine.NoLogDir
 
 // Fallback is an agent that gets the request of another one: see [Runner.Fallbacks].
 type Fallback struct {
-	// Agent is its name: "claude", "codex", "gemini" or "opencode". It may be that of the first one, with another Model.
+	// Agent is its name, as in [Agent.Name]. It may be that of the first one, with another Model.
 	Agent string
 	// Model is the model that it is to use; empty means its own choice.
 	Model string

@@ -11,7 +11,7 @@ import (
 // user's file declares for the same command, or under the same name, takes their place.
 var shipped []string
 
-// loadShipped reads the profile of one of them. A program that uses the library has none.
+// loadShipped reads the profile of one of them.
 var loadShipped func(name string) *agent.Descriptor
 
 // Ship says which profiles come with the command, and how they are read. Nothing is read before the CLI of one is named.
