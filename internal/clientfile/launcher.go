@@ -37,20 +37,6 @@ func isLauncher(value string) bool {
 // ErrOtherLauncher says that a file has a launcher that is not belay.
 var ErrOtherLauncher = errors.New("there is another one")
 
-// HasLauncher reports whether the client puts belay in front of what it starts in the background.
-func (c *Client) HasLauncher() bool {
-	l, err := c.Location(Hooks, User)
-	if err != nil {
-		return false
-	}
-	f, err := Look(l)
-	if err != nil {
-		return false
-	}
-	root, _, err := f.format.parse(f.Text, c.TrailingCommas)
-	return err == nil && isLauncher(root.string(c.Launcher))
-}
-
 // InstallLauncher has the client put belay in front of what it starts in the background.
 func (f *File) InstallLauncher(belay string) (e Edit, err error) {
 	root, _, err := f.format.parse(f.Text, f.Client.TrailingCommas)
@@ -80,21 +66,12 @@ func (f *File) InstallLauncher(belay string) (e Edit, err error) {
 
 // UninstallLauncher undoes that, to the byte.
 func (f *File) UninstallLauncher() (e Edit, err error) {
-	for {
-		if e, err = f.withoutLauncher(); err != nil || bytes.Equal(e.After, f.Text) {
-			return e, err
-		}
-		f = &File{Location: f.Location, Text: e.After} // a key may be there twice
-	}
-}
-
-func (f *File) withoutLauncher() (e Edit, err error) {
 	e.After = f.Text
 	root, _, err := f.format.parse(f.Text, f.Client.TrailingCommas)
 	if err != nil || !isLauncher(root.string(f.Client.Launcher)) {
 		return e, err
 	}
-	i := slices.IndexFunc(root.members, func(m member) bool { return m.key == f.Client.Launcher && isLauncher(m.value.text) })
+	i := slices.IndexFunc(root.members, func(m member) bool { return isLauncher(m.value.text) })
 	from, to := root.from+1, root.members[i].value.to
 	switch {
 	case i > 0:
@@ -107,20 +84,8 @@ func (f *File) withoutLauncher() (e Edit, err error) {
 	return e, err
 }
 
-// newFile is the file that belay makes for a launcher where the client has none.
-func (f *File) newFile(value string) string {
-	return "{\n  " + quoted(f.Client.Launcher) + ": " + value + "\n}\n"
-}
-
-// made reports whether the file is one that belay has made for a launcher.
-func (f *File) made() bool {
-	root, _, err := f.format.parse(f.Text, f.Client.TrailingCommas)
-	if err != nil || len(root.members) != 1 {
-		return false
-	}
-	v := root.members[0].value
-	return isLauncher(v.text) && string(f.Text) == f.newFile(string(f.Text[v.from:v.to]))
-}
+// noSettings is a file that belay makes for a launcher where the client has none. Others are not written like that.
+const noSettings = "{\n \n}\n"
 
 // SetLauncher has a client put belay in front of what it starts in the background; belay is empty to undo that. changed is false where there is nothing to do: it is
 // so already, or the client has not been used.
@@ -129,36 +94,41 @@ func (c *Client) SetLauncher(belay string, dryRun bool) (path string, changed bo
 	if err != nil {
 		return "", false, err
 	}
-	made := false
+	if belay != "" && !dryRun {
+		if err := l.begin(); err != nil {
+			return l.Path, false, err
+		}
+	}
 	a, err := Apply(l, dryRun, func(f *File) (Edit, error) {
 		if belay != "" {
 			return f.InstallLauncher(belay)
 		}
-		made = f.made()
 		return f.UninstallLauncher()
 	})
-	switch {
-	case err != nil || a.File == nil && (belay == "" || dryRun):
+	if err != nil || a.File == nil || bytes.Equal(a.File.Text, a.After) {
 		return l.Path, false, err
-	case a.File != nil:
-		if info, lerr := os.Lstat(l.Path); made && !dryRun && lerr == nil && info.Mode().IsRegular() {
-			if now, rerr := ReadAny(l); rerr == nil && now != nil && bytes.Equal(now.Text, a.After) { // else it has been written to since
-				err = os.Remove(l.Path)
-			}
-		}
-		return l.Path, !bytes.Equal(a.File.Text, a.After), err
 	}
-	if _, err := os.Stat(filepath.Dir(l.Path)); errors.Is(err, fs.ErrNotExist) {
-		return l.Path, false, nil
+	if info, lerr := os.Lstat(l.Path); !dryRun && lerr == nil && info.Mode().IsRegular() && string(a.After) == noSettings {
+		err = os.Remove(l.Path)
+	}
+	return l.Path, true, err
+}
+
+// begin makes the file if there is none, and the client has been used.
+func (l Location) begin() error {
+	if _, err := os.Stat(filepath.Dir(l.Path)); err != nil {
+		return nil
 	}
 	f, err := safefile.CreateOwn(l.Path)
-	if err != nil {
-		return l.Path, false, err
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
 	}
-	text := &File{Location: l}
-	_, err = f.WriteString(text.newFile(text.launcher(belay)))
+	_, err = f.WriteString(noSettings)
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(l.Path) // half of it would be no settings
 	}
-	return l.Path, err == nil, err
+	return err
 }

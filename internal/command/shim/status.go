@@ -140,7 +140,7 @@ func lookAtShim(dir string, d *agent.Descriptor) shimRow {
 		}
 	}
 	if d.Client != nil && d.Client.Launcher != "" {
-		launched := d.Client.HasLauncher()
+		_, launched, _ := d.Client.SetLauncher("", true)
 		r.Background = &launched
 	}
 	return r
