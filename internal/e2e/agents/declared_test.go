@@ -102,6 +102,7 @@ func (d declared) new(t *testing.T, script string) *stage.Stage {
 		must.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	s.Env = append(s.Env, d.env...)
+	s.Longest = 10 * time.Minute // qwen asks for a minute and a half before it says what is wrong, and that twice
 	return s
 }
 
@@ -186,7 +187,9 @@ func TestDeclared_Failures(t *testing.T) {
 				t.Parallel()
 				s := d.new(t, script)
 				r := s.Belay(append([]string{"--max-retries", "1"}, soon...), d.ask)
-				r.Exits(want.code)
+				if r.Exits(want.code); r.Result == nil {
+					return // it was killed
+				}
 				if r.Result.ErrorType != want.class || r.Stdout != "" {
 					t.Errorf("%s, %q\n%s", r.Result.ErrorType, r.Stdout, r.Stderr)
 				}
@@ -218,7 +221,9 @@ func TestDeclared_Ends(t *testing.T) {
 				}
 				s := d.new(t, script)
 				r := s.Belay(append(want.flags, soon...), d.ask)
-				r.Exits(want.code)
+				if r.Exits(want.code); r.Result == nil {
+					return
+				}
 				if said := r.Stdout != "" && want.class != "network"; r.Result.ErrorType != want.class || said { // what came before a cut may be printed
 					t.Errorf("%s, %q\n%s", r.Result.ErrorType, r.Stdout, r.Stderr)
 				}
