@@ -17,7 +17,7 @@ import (
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
 var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "retry", "status",
-	"message", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes", "mcp"}
+	"message", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes", "mcp", "hooks"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
 // that is good for nothing but to know the command.
@@ -73,9 +73,10 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	b := t.inner("as_fallback")
 	d.StandIn = agent.StandIn{Model: b.text("model"), AllowAll: b.text("allow_all"), NoSession: b.text("no_session"), Open: b.flag("open")}
 	b.close()
-	m := t.inner("mcp")
-	d.Client = ownClient(name, d.HomeDir, d.HomeVar, m)
+	m, k := t.inner("mcp"), t.inner("hooks")
+	d.Client = ownClient(name, d.HomeDir, d.HomeVar, m, k)
 	m.close()
+	k.close()
 	for _, row := range t.rows("rule") {
 		d.Rules = append(d.Rules, ownRule(row))
 	}

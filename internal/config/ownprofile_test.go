@@ -51,6 +51,7 @@ func TestOwnProfile_Mistakes(t *testing.T) {
 		strings.Replace(small, "\n", "\nmax_retry = 1\n", 1):                                                                              ":2: profile.toy.max_retry: unknown key",
 		small + "[profile.toy.mcp]\nfile = \"mcp.json\"":                                                                                  ":5: profile.toy.mcp.key: is missing",
 		small + "[profile.toy.mcp]\nkey = \"servers\"\nfile = \"../mcp.json\"":                                                            ":7: profile.toy.mcp.file: must be a path below a directory",
+		small + "[profile.toy.hooks]\nseconds = 60":                                                                                       ":5: profile.toy.hooks.file: is missing",
 		small + "[profile.toy2]\ncommand = \"toy\"\nheadless = {always = true}":                                                           ":6: profile.toy2.command: toy is already the command of [profile.toy]",
 	} {
 		useText(t, text)
