@@ -100,3 +100,31 @@ func TestShipped_AnotherProgram(t *testing.T) {
 		t.Error("not known where it has its home")
 	}
 }
+
+// What docs/profiles.md shows of them is what they say.
+func TestShipped_ShownInDocs(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "profiles.md"))
+	must.OK(t, err)
+	var all bytes.Buffer
+	files, err := filepath.Glob(filepath.Join("profiles", "*.toml"))
+	must.OK(t, err)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		must.OK(t, err)
+		all.Write(data)
+	}
+	_, shown, _ := strings.Cut(string(doc), "\n## What the seven show\n")
+	shown, _, _ = strings.Cut(shown, "\n## ")
+	examples := strings.Split(shown, "```toml\n")[1:]
+	if len(examples) < 7 {
+		t.Errorf("%d examples", len(examples))
+	}
+	for _, example := range examples {
+		example, _, _ = strings.Cut(example, "```")
+		for part := range strings.SplitSeq(strings.TrimSpace(example), "\n\n") {
+			if !bytes.Contains(all.Bytes(), []byte(part+"\n")) {
+				t.Errorf("no profile has\n%s", part)
+			}
+		}
+	}
+}
