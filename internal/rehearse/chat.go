@@ -187,15 +187,19 @@ func (v chat) side(c *call) reply {
 }
 
 // fail is an error in OpenAI's form, but for a plan that is used up: that is told as OpenCode's own service tells it, which
-// is one of those that have plans.
+// is one of those that have plans, or in the words of another one. For {reset} these have the time.
 func (chat) fail(c *call, s *Step, n int) reply {
 	if !s.UsageLimit {
 		return openai{}.fail(c, s, n)
 	}
 	reset := s.resetTime()
-	rep := jsonReply(http.StatusTooManyRequests, object{"type": "error",
+	body := object{"type": "error",
 		"error":    object{"type": "GoUsageLimitError", "message": "Subscription quota exceeded. You can continue using free models."},
-		"metadata": object{"workspace": "wrk_rehearsal", "limitName": "5 hour"}})
+		"metadata": object{"workspace": "wrk_rehearsal", "limitName": "5 hour"}}
+	if s.Message != "" {
+		body = object{"error": object{"message": strings.ReplaceAll(s.Message, "{reset}", reset.UTC().Format("2006-01-02 15:04:05 MST"))}}
+	}
+	rep := jsonReply(http.StatusTooManyRequests, body)
 	rep.header.Set("Retry-After", fmt.Sprint(int(time.Until(reset).Round(time.Second).Seconds())))
 	openaiHeaders(rep.header, c, n)
 	return rep

@@ -197,7 +197,7 @@ func TestFault_ErrorInsideWithoutStream(t *testing.T) {
 
 func TestFault_UsageLimit(t *testing.T) {
 	t.Parallel()
-	api := start(t, "usage-limit(resets=3h)x3")
+	api := start(t, `usage-limit(resets=3h)x3, usage-limit(resets=3h, message="Your limit will reset at {reset}")`)
 	got := send(t, api, "anthropic stream", clientTimeout)
 	reset, err := strconv.ParseInt(got.header.Get("Anthropic-Ratelimit-Unified-Reset"), 10, 64)
 	if in := time.Until(time.Unix(reset, 0)); got.status != 429 || err != nil || in < 179*time.Minute || in > 3*time.Hour {
@@ -216,6 +216,12 @@ func TestFault_UsageLimit(t *testing.T) {
 	got = send(t, api, "chat stream", clientTimeout)
 	if in, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != 429 || err != nil || in < 179*60 || in > 180*60 || !strings.Contains(got.body, "GoUsageLimitError") {
 		t.Errorf("%+v", got)
+	}
+	got = send(t, api, "chat stream", clientTimeout)
+	_, at, _ := strings.Cut(got.body, "will reset at ")
+	at, _, _ = strings.Cut(at, `"`)
+	if reset, err := time.Parse("2006-01-02 15:04:05 MST", at); err != nil || time.Until(reset) < 179*time.Minute || time.Until(reset) > 3*time.Hour {
+		t.Errorf("%v: %s", err, got.body)
 	}
 }
 

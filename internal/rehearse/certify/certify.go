@@ -35,7 +35,7 @@ func Scenarios(d *agent.Descriptor, path string) ([]*scenario.Scenario, error) {
 	var list []*scenario.Scenario
 	for _, group := range file.Group {
 		for _, p := range group.Promises {
-			s := file.Every.With(group.Scenario).With(p).With(p.Vary["agent"][d.Name])
+			s := file.Every.With(group.Scenario).With(p).With(p.Vary["vendor"][d.Rehearsal.Vendor]).With(p.Vary["agent"][d.Name])
 			s.Command, s.Shell = slices.Concat([]string{"sh", "-c", s.Shell, "certify", path}, d.Rehearsal.Ask), ""
 			list = append(list, s)
 		}
