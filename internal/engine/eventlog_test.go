@@ -357,6 +357,25 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 	}
 }
 
+// A CLI that asks again and again while its plan is used up is ended at once where the limit lasts longer than may be waited.
+func TestEventLog_InnerRetriesAtALimit(t *testing.T) {
+	for hint, ends := range map[time.Duration]bool{3 * time.Hour: true, 4 * time.Minute: false} {
+		synctest.Test(t, func(t *testing.T) {
+			r := agentRunner(agent.Info{})
+			again := enginetest.Line(enginetest.Event{Retry: verdict.UsageLimit, Wait: 2 * time.Second, Hint: hint})
+			script(r, steps(0, again, enginetest.Wait(2*time.Second), again, enginetest.Wait(4*time.Minute), enginetest.Line(enginetest.Event{Text: "done", Class: verdict.OK})))
+			res, err := r.Run(t.Context(), claude)
+			if !ends {
+				must.OK(t, err)
+				return
+			}
+			if !errors.Is(err, retry.ErrMaxWait) || res.Verdict.Class != verdict.UsageLimit || res.ExitCode != engine.CodeTryLater || res.Duration > 0 || time.Until(res.RetryAt) < hint {
+				t.Errorf("%+v, %v", res, err)
+			}
+		})
+	}
+}
+
 // A CLI that was asleep without having said for how long is charged for what it has slept.
 func TestEventLog_SleepIsCharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
