@@ -74,13 +74,21 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "bedrock-throttle", Class: verdict.RateLimit, Match: `\bThrottlingException\b|too many (tokens|requests), please wait before trying again`},
 	{Name: "bedrock-length", Class: verdict.TooLarge, Match: `input is too long for (the )?requested model|exceed context limit: `},
 	{Name: "bedrock-token", Class: verdict.Auth, Match: `security token included in the request is (expired|invalid)|\b(ExpiredToken|UnrecognizedClient)Exception\b`},
+	{Name: "bedrock-model", Class: verdict.NotFound, Match: `provided model identifier is invalid`},
 	{Name: "bedrock-payment", Class: verdict.Billing, Match: `\bINVALID_PAYMENT_INSTRUMENT\b`},
 
 	// Vertex: github.com/anthropics/claude-code/issues/1440, yym68686/uni-api/issues/41. Its quotas are of a minute unless they say otherwise.
 	{Name: "vertex-quota", Class: verdict.RateLimit, Match: `quota exceeded for aiplatform\.googleapis\.com/`},
 	{Name: "vertex-model", Class: verdict.NotFound, Match: `\bpublisher model\b.{0,200}\bnot found\b|not allowed to use publisher model`},
 	{Name: "vertex-login", Class: verdict.Auth, Match: `\binvalid_(grant|rapt)\b`},
-	{Name: "google-busy", Class: verdict.Overloaded, Match: `this model is currently experiencing high demand`},
+	// Google: ai.google.dev/gemini-api/docs/troubleshooting; github.com/googlecodelabs/feedback/issues/2088, router-for-me/CLIProxyAPI/issues/3655.
+	{Name: "google-busy", Class: verdict.Overloaded, Match: `this model is currently experiencing high demand|\bthe model is overloaded\b`},
+	{Name: "google-plan", Class: verdict.UsageLimit, Match: `(Requests|Tokens)PerDay|\bindividual quota reached\b|exhausted your (daily quota|capacity on this model)|quota will reset after`},
+	{Name: "google-quota", Class: verdict.RateLimit, Match: `ai\.google\.dev/gemini-api/docs/rate-limits|exceeded your current quota[^"]{0,400}\bplease retry in \d`},
+	{Name: "google-billing", Class: verdict.Billing, Match: `\bbilling (to be|is|account|has)\b[\w ]*\b(disabled|enabled|required|closed|inactive)\b|\benable billing\b`},
+	{Name: "google-key", Class: verdict.Auth, Match: `\bAPI key (is )?(not valid|expired|not found|was reported)|invalid authentication credentials|\bAPI_KEY_INVALID\b|user location is not supported`},
+	{Name: "google-length", Class: verdict.TooLarge, Match: `token count[\w ()]* exceeds|exceeds the maximum number of tokens`},
+	{Name: "google-model", Class: verdict.NotFound, Match: `is not found for API version`},
 
 	// OpenRouter: github.com/anomalyco/opencode/issues/12219, Gitlawb/openclaude/issues/936, BerriAI/litellm/issues/37592; openrouter.ai/docs/api/reference/errors.
 	{Name: "openrouter-day", Class: verdict.UsageLimit, Match: `\bfree-models-per-day`},
@@ -108,6 +116,8 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "xai-limit", Class: verdict.UsageLimit, Match: `reached your free [\w ]{1,20} usage limit|\bfree-usage-exhausted\b|hit (your (free usage|weekly|monthly|daily) limit|the credit limit for your plan)`},
 	{Name: "xai-policy", Class: verdict.Refused, Match: `content violates usage guidelines`},
 	// Mistral: github.com/continuedev/continue/issues/6185, BerriAI/litellm/pull/25078. Groq: console.groq.com/docs/errors; github.com/continuedev/continue/issues/10218.
+	{Name: "mistral-model", Class: verdict.NotFound, Match: `^.{0,80}\binvalid model: `},
+	{Name: "mistral-length", Class: verdict.TooLarge, Match: `too large for model with \d+ maximum context length`},
 	{Name: "mistral-busy", Class: verdict.Overloaded, Match: `service tier capacity exceeded|\bservice_tier_capacity_exceeded\b`},
 	{Name: "groq-length", Class: verdict.TooLarge, Match: `request too large for model `},
 	{Name: "groq-model", Class: verdict.NotFound, Match: `\bmodel_decommissioned\b|model .* has been decommissioned`},
@@ -115,15 +125,27 @@ var services = Rules{Table: []verdict.Rule{
 	// Hugging Face: huggingface.co/docs/inference-providers/pricing.
 	{Name: "huggingface-credits", Class: verdict.Billing, Match: `exceeded your monthly included credits`},
 
-	// The vendors themselves, behind another's CLI.
-	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b`},
+	// Cerebras: inference-docs.cerebras.ai/support/error. Fireworks, SiliconFlow, DeepInfra, Novita: what their users report.
+	{Name: "cerebras-day", Class: verdict.UsageLimit, Match: `\b(tokens|requests) per (day|hour) limit exceeded|\btoken_quota_exceeded\b`},
+	{Name: "cerebras-busy", Class: verdict.Overloaded, Match: `experiencing high traffic right now|\bqueue_exceeded\b`},
+	{Name: "balance", Class: verdict.Billing, Match: `is suspended, possibly due to reaching the monthly spending limit|account balance is insufficient|please enter a payment method|\bNOT_ENOUGH_BALANCE\b|^.{0,40}\binsufficient (balance|funds)\b`},
+
+	// The vendors themselves, behind another's CLI. Google and Qwen have the words of OpenAI's quota for a throttle.
+	{Name: "openai-quota", Class: verdict.Billing, Match: `\binsufficient_quota\b|exceeded your current quota, please check your plan and billing details`},
+	{Name: "openai-billing", Class: verdict.Billing, Match: `account is not active, please check your billing|billing hard limit has been reached|\bbilling_(not_active|hard_limit_reached)\b`},
+	{Name: "openai-policy", Class: verdict.Refused, Match: `flagged as potentially violating our usage policy|rejected as a result of our safety system`},
+	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b|\b(servers? (is|are)|model is) (currently )?overloaded\b`},
+	{Name: "openai-server", Class: verdict.ServerError, Match: `\bthe server had an error (while )?processing your request`},
+	{Name: "openai-model", Class: verdict.NotFound, Match: `\bmodel ["'\x60]?[\w./:@-]{1,100}["'\x60]? does not exist`},
+	{Name: "anthropic-plan", Class: verdict.UsageLimit, Match: `reached your specified ([\w -]+ )?usage limits?`},
+	{Name: "anthropic-policy", Class: verdict.Refused, Match: `blocked by content filtering policy`},
 	{Name: "openai-length", Class: verdict.TooLarge, Match: `request too large for \S+ in organization `}, // which comes with a 429 each time
-	{Name: "openai-plan", Class: verdict.UsageLimit, Match: `\busage_limit_reached\b`},
+	{Name: "openai-plan", Class: verdict.UsageLimit, Match: `\busage_limit_reached\b|^.{0,80}\bthe usage limit has been reached\b`},
 	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low\b|\bplease recharge your account\b`},
 	{Name: "account", Class: verdict.Auth, Match: `account associated with this API key has been deactivated|OAuth authentication is currently not allowed|this organization has been disabled|^.{0,80}incorrect API key provided`},
 
 	// vLLM: github.com/vllm-project/vllm/issues/20409, 12165, 33425. llama.cpp: ggml-org/llama.cpp/pull/15780. LM Studio: lmstudio-ai/lmstudio-bug-tracker/issues/546, cline/cline/issues/3664.
-	{Name: "context", Class: verdict.TooLarge, Match: `maximum (context|prompt) length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the (available context size|context window)\b|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b`},
+	{Name: "context", Class: verdict.TooLarge, Match: `maximum (context|prompt) length (is|of) [\d,]+|longer than the maximum model length|too long to fit into the model|prompt is too long\b.*maximum|exceeds maximum context length|exceeds the (available context size|context window)\b|\bexceed_context_size_error\b|context size has been exceeded|with (a )?context length of only \d|greater than the context length|\bContextWindowExceededError\b|context window exceeds limit|reduce the length of the (messages|prompt)|\bcontext_length_exceeded\b|` + "`inputs`" + ` tokens \+ .{0,40} must be <=`},
 
 	// A body that is no JSON has half of a letter in it: it is the history that says so, each time (claude-code/issues/1709).
 	{Name: TornBody, Class: verdict.InvalidRequest, Match: `request body is not valid JSON|no low surrogate in string|invalid (high|low) surrogate|surrogates not allowed`},

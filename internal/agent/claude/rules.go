@@ -97,7 +97,6 @@ var textRuleTable = []verdict.Rule{
 	{Name: "plan-limit", Class: verdict.UsageLimit, Match: `^(you've|you have) (hit|reached) your [^.·∙]*\b(limit|budget|cap)\b`},
 	{Name: "plan-limit-reached", Class: verdict.UsageLimit, Match: `^[\w' -]{0,40}\b(limit|cap) reached( ?[·∙]|\.| resets|$)|\bspend limit reached\b`},
 	{Name: "usage-limit-epoch", Class: verdict.UsageLimit, Match: `usage limit reached\|[1-9]`},
-	{Name: "api-usage-cap", Class: verdict.UsageLimit, Match: `reached your specified ([\w -]+ )?usage limits?`},
 	{Name: "credits-reset", Class: verdict.UsageLimit, Match: `^you're out of (usage credits|extra usage) ?[·∙] ?resets|^usage is paused for your organization`},
 
 	// Money, and what a plan does not include.
@@ -124,7 +123,7 @@ var textRuleTable = []verdict.Rule{
 	{Name: "max-turns", Class: verdict.LimitReached, Match: `reached max(imum number of)? turns`},
 	{Name: "max-budget", Class: verdict.LimitReached, Match: `exceeded USD budget|reached maximum budget`},
 	{Name: "max-output", Class: verdict.LimitReached, Match: `exceeded the \d+ output token maximum|failed to provide valid structured output`},
-	{Name: "policy", Class: verdict.Refused, Match: `appears to violate our usage policy|safeguards flagged|blocked by content filtering policy|^API Error: \S+( \S+)? can't help with this\.`},
+	{Name: "policy", Class: verdict.Refused, Match: `appears to violate our usage policy|safeguards flagged|^API Error: \S+( \S+)? can't help with this\.`},
 	{Name: "hook", Class: verdict.Blocked, Match: `^a mod's http\.fetch hook stopped`},
 
 	{Name: "no-conversation", Class: verdict.SessionNotFound, Match: `no conversation found|^failed to resume session`},

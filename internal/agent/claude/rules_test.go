@@ -57,7 +57,7 @@ var said = []sentence{
 	{"plan-limit-reached", verdict.UsageLimit, "5-hour limit reached ∙ resets 3am"},
 	{"plan-limit-reached", verdict.UsageLimit, "Spending cap reached resets 3:52am"},
 	{"usage-limit-epoch", verdict.UsageLimit, "Claude AI usage limit reached|1794706800"},
-	{"api-usage-cap", verdict.UsageLimit, "API Error: 400 You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."},
+	{"anthropic-plan", verdict.UsageLimit, "API Error: 400 You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."},
 	{"credit", verdict.Billing, "Credit balance is too low"},
 	{"credit", verdict.Billing, "API Error: 402 Your account has no credit left."},
 	{"not-logged-in", verdict.Auth, "Not logged in · Please run /login"},
@@ -263,7 +263,7 @@ var bundled = []sentence{
 	{"stumbled", verdict.BadOutput, "null is not an object (evaluating 'e.usage.input_tokens')"},
 	{"malformed", verdict.BadOutput, "API Error: API returned an empty or malformed response (HTTP 200) — check for a proxy or gateway intercepting the request. Response: content-type text/html, body is an HTML page, 27 bytes"},
 	{"policy", verdict.Refused, "API Error: Opus 4.8's safeguards flagged this message (https://www.anthropic.com/legal/aup). This sometimes happens with safe, normal conversations. Claude Code can't respond to this message with Opus 4.8."},
-	{"policy", verdict.Refused, "API Error: Output blocked by content filtering policy"},
+	{"anthropic-policy", verdict.Refused, "API Error: Output blocked by content filtering policy"},
 	{"max-output", verdict.LimitReached, "API Error: Claude's response exceeded the 32000 output token maximum. To configure this behavior, set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable."},
 	{"max-output", verdict.LimitReached, "Error: Failed to provide valid structured output after maximum retries"},
 	{"history-pair", verdict.SessionBroken, "API Error: 400 duplicate tool_use ID in conversation history."},
@@ -275,7 +275,7 @@ var bundled = []sentence{
 	{"disk-full", verdict.InvalidRequest, "Failed to refresh OAuth token: the disk that holds the Claude Code config directory (~/.claude by default), or your disk quota on it, is full. Delete files you no longer need on that disk and retry; signing in again won't help"},
 	{"refresh", verdict.Network, "Failed to refresh OAuth token: another Claude Code process is refreshing it or exited mid-refresh. This is usually transient; retry in a minute, and if it persists close other Claude Code processes or sign in again"},
 	{"hook", verdict.Blocked, "A mod's http.fetch hook stopped this request: no"},
-	{"model", verdict.NotFound, "API Error (us.anthropic.claude-x-v1:0): 400 The provided model identifier is invalid.. Run --model to pick a different model."},
+	{"bedrock-model", verdict.NotFound, "API Error (us.anthropic.claude-x-v1:0): 400 The provided model identifier is invalid.. Run --model to pick a different model."},
 	{"plan-limit-reached", verdict.UsageLimit, "Claude Max usage limit reached. Your limit will reset at 1pm (Etc/GMT+5)."},
 }
 

@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		"plain: a tool printed it last":        {outcome(1, "", header+"exec\nls\n failed:\nERROR: 429 Too Many Requests\nand more\n"), verdict.Unknown, "exit-code"},
 		"plain: a tool printed it last, alone": {outcome(1, "", header+"exec\nls\n failed:\nERROR: 429 Too Many Requests\n"), verdict.Unknown, "exit-code"},
 		"plain: a review that failed":          {outcome(1, "", header+"ERROR: Quota exceeded.\ncodex\nReview was interrupted. Please re-run /review and wait for it to complete.\nERROR: Quota exceeded.\n"), verdict.Billing, "quota"},
-		"plain: a body of several lines":       {outcome(1, "", header+"ERROR: {\n  \"error\": {\"code\": \"context_length_exceeded\"}\n}\nERROR: {\n  \"error\": {\"code\": \"context_length_exceeded\"}\n}\n"), verdict.TooLarge, "body-context_length_exceeded"},
+		"plain: a body of several lines":       {outcome(1, "", header+"ERROR: {\n  \"error\": {\"code\": \"context_length_exceeded\"}\n}\nERROR: {\n  \"error\": {\"code\": \"context_length_exceeded\"}\n}\n"), verdict.TooLarge, "context"},
 		"plain: in colour":                     {outcome(1, "", header+"\x1b[1m\x1b[31mERROR:\x1b[0m Quota exceeded.\n\x1b[1m\x1b[31mERROR:\x1b[0m Quota exceeded.\n"), verdict.Billing, "quota"},
 		"plain: the answer ends in an error":   {outcome(0, "ERROR: 429\n", header+"codex\nERROR: 429\n"), verdict.OK, "exit-0"},
 		"plain: the answer is an event":        {outcome(0, lines(started, failed), header+"codex\n"+lines(started, failed)), verdict.OK, "exit-0"},

@@ -20,7 +20,6 @@ var ruleTable = []verdict.Rule{
 
 	// The service is in trouble, whatever it writes into its page.
 	{Name: "status-529", Class: verdict.Overloaded, Match: status + `529\b`},
-	{Name: "status-503-overloaded", Class: verdict.Overloaded, Match: status + `503\b.*(overloaded|at capacity)`},
 	{Name: "status-5xx", Class: verdict.ServerError, Match: status + `(408|425|5\d\d)\b`},
 
 	// Limits and money.

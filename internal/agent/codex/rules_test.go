@@ -37,10 +37,6 @@ func TestRules(t *testing.T) {
 			"unexpected status 529 <unknown status code>: overloaded, url: http://127.0.0.1/v1/responses",
 			"unexpected status 529 <unknown status code>: Overloaded, url: http://127.0.0.1/v1/responses",
 		},
-		"status-503-overloaded": {
-			"unexpected status 503 Service Unavailable: The server is overloaded, url: http://127.0.0.1/v1/responses",
-			"unexpected status 503 Service Unavailable: The engine is currently overloaded, please try again later, url: https://api.openai.com/v1/responses",
-		},
 		"status-5xx": {
 			"Failed to refresh token: 503 Service Unavailable: upstream connect error",
 			"unexpected status 502 Bad Gateway: <html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>, url: https://chatgpt.com/backend-api/codex/responses, cf-ray: 9bf0a3b2c8d1-FRA, request id: 3f1e",
@@ -212,6 +208,7 @@ func TestRules(t *testing.T) {
 		"model": {
 			"The model `fake-model` does not exist or you do not have access to it.",
 			"The model `gpt-9` does not exist or you do not have access to it.",
+			"The model `gpt-9` is not available",
 		},
 		"interrupted": {
 			"turn interrupted", "interrupted (Ctrl-C). Something went wrong? Hit `/feedback` to report the issue.",

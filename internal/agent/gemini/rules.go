@@ -64,21 +64,20 @@ var rules = agent.Rules{Table: ruleTable}
 var ruleTable = []verdict.Rule{
 	// Money. The advice to check one's billing details comes with every limit, and means nothing.
 	{Name: "credits", Class: verdict.Billing, Match: `credits? (are|is|have been|has been|were) (depleted|exhausted|used up)|insufficient[\w ]* (credit|balance)|\bout of credits?\b|\bspend(ing)? cap\b`},
-	{Name: "billing", Class: verdict.Billing, Match: `\bbilling (to be|is|account|has)\b[\w ]*\b(disabled|enabled|required|closed|inactive)\b|\benable billing\b`},
 	{Name: "no-quota", Class: verdict.Billing, Match: `\blimit: ?0($|[^\d.]|\.($|\D))`},
 
 	// Limits.
-	{Name: "daily-quota", Class: verdict.UsageLimit, Match: `exhausted your daily quota|\bPerDay\b|\bper day\b|\bdaily (quota|limit)|quota will reset after|exhausted your capacity on this model`},
+	{Name: "daily-quota", Class: verdict.UsageLimit, Match: `\bPerDay\b|\bper day\b|\bdaily (quota|limit)`},
 	{Name: "capacity", Class: verdict.Overloaded, Match: `\bmodel is overloaded\b|\bat capacity\b|no capacity available|capacity exceeded|\bMODEL_CAPACITY_EX`},
 
 	// The history, which it rejects each time.
 	{Name: "history", Class: verdict.SessionBroken, Match: `function call turn comes immediately after|number of function response parts is equal|function response turn comes immediately after|thought.?signature is (not valid|missing)|unable to process input image|provided image is not valid`},
 
 	// What is not wanted.
-	{Name: "api-key", Class: verdict.Auth, Match: `\bAPI key (is )?(not valid|invalid|expired|not found|was reported)|invalid authentication credentials|\bAPI_KEY_INVALID\b|user location is not supported`},
+	{Name: "api-key", Class: verdict.Auth, Match: `\bAPI key (is )?invalid`},
 	{Name: "auth", Class: verdict.Auth, Match: `must specify the \w+( or \w+)? environment variable|set an auth method|invalid auth method|enforced authentication type|auth type '[\w-]+' is enforced|^error authenticating|authentication (consent|failed|required)|failed to (login|log in|authenticate|sign in)|please (re-?authenticate|log in|sign in)|verify your account`},
-	{Name: "too-large", Class: verdict.TooLarge, Match: `token count[\w ()]* exceeds|exceeds the maximum number of tokens|payload size exceeds|exceeds the (model's )?context window|request (is )?too large`},
-	{Name: "model", Class: verdict.NotFound, Match: `^models?/\S+ is not found|is not found for API version|requested entity was not found|^model not found|\bmodel \S+ (does not exist|was not found|not found)\b`},
+	{Name: "too-large", Class: verdict.TooLarge, Match: `payload size exceeds|exceeds the (model's )?context window|request (is )?too large`},
+	{Name: "model", Class: verdict.NotFound, Match: `^models?/\S+ is not found|requested entity was not found|^model not found|\bmodel \S+ (does not exist|was not found|not found)\b`},
 
 	// The stream had no answer in it.
 	{Name: "policy", Class: verdict.Refused, Match: `blocked due to (safety settings|recitation|other policy|the prohibited content)|due to (safety|recitation|other) settings \(`},
