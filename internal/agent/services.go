@@ -106,6 +106,7 @@ var services = Rules{Table: []verdict.Rule{
 
 	// GitHub Copilot: github.com/microsoft/vscode-copilot-release/issues/12785, 12804, 13468, github/copilot-cli/issues/730, 2740, 2769, microsoft/vscode/issues/325598.
 	{Name: "copilot-plan", Class: verdict.UsageLimit, Match: `exceeded your (copilot )?premium request (allowance|limit)|exhausted (your |the )?premium model quota|monthly limit for premium requests|(out of|remaining quota for) premium requests|\byou have no quota\b|used all your copilot \w+ .{0,20}requests|run out of your included AI credits|(reached|hit|exceeded) your (weekly|monthly|session) rate limits?\b|exceeded your \d+[ -]hour session limits?\b|\b(free_)?quota_exceeded\b|\boverage_limit_reached\b|\buser_(weekly|monthly)_rate_limited\b`},
+	{Name: "copilot-policy", Class: verdict.Auth, Match: `forbidden by your organization policy`},
 	{Name: "copilot-model", Class: verdict.NotFound, Match: `\bmodel_not_supported\b|the requested model is not supported`},
 
 	// OpenCode's own service, Zen.
@@ -128,14 +129,14 @@ var services = Rules{Table: []verdict.Rule{
 	// Cerebras: inference-docs.cerebras.ai/support/error. Fireworks, SiliconFlow, DeepInfra, Novita: what their users report.
 	{Name: "cerebras-day", Class: verdict.UsageLimit, Match: `\b(tokens|requests) per (day|hour) limit exceeded|\btoken_quota_exceeded\b`},
 	{Name: "cerebras-busy", Class: verdict.Overloaded, Match: `experiencing high traffic right now|\bqueue_exceeded\b`},
-	{Name: "balance", Class: verdict.Billing, Match: `is suspended, possibly due to reaching the monthly spending limit|account balance is insufficient|please enter a payment method|\bNOT_ENOUGH_BALANCE\b|^.{0,40}\binsufficient (balance|funds)\b`},
+	{Name: "balance", Class: verdict.Billing, Match: `is suspended, possibly due to reaching the monthly spending limit|account balance is insufficient|^.{0,80}\bcredit limit exceeded\b|please enter a payment method|\bNOT_ENOUGH_BALANCE\b|^.{0,40}\binsufficient (balance|funds)\b`},
 
 	// The vendors themselves, behind another's CLI. Google and Qwen have the words of OpenAI's quota for a throttle.
 	{Name: "openai-quota", Class: verdict.Billing, Match: `\binsufficient_quota\b|exceeded your current quota, please check your plan and billing details`},
 	{Name: "openai-billing", Class: verdict.Billing, Match: `account is not active, please check your billing|billing hard limit has been reached|\bbilling_(not_active|hard_limit_reached)\b`},
 	{Name: "openai-policy", Class: verdict.Refused, Match: `flagged as potentially violating our usage policy|rejected as a result of our safety system`},
 	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b|\b(servers? (is|are)|model is) (currently )?overloaded\b`},
-	{Name: "openai-server", Class: verdict.ServerError, Match: `\bthe server had an error (while )?processing your request`},
+	{Name: "openai-server", Class: verdict.ServerError, Match: `\bthe server had an error\b`},
 	{Name: "openai-model", Class: verdict.NotFound, Match: `\bmodel ["'\x60]?[\w./:@-]{1,100}["'\x60]? does not exist`},
 	{Name: "anthropic-plan", Class: verdict.UsageLimit, Match: `reached your specified ([\w -]+ )?usage limits?`},
 	{Name: "anthropic-policy", Class: verdict.Refused, Match: `blocked by content filtering policy`},

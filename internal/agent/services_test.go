@@ -131,6 +131,7 @@ func TestOfService(t *testing.T) {
 		{"copilot-plan", 429, "Sorry, you've exceeded your weekly rate limit. Please review our Terms of Service."},
 		{"copilot-plan", 429, "Sorry, you've exceeded your 5 hour session limits. Please retry after 2733 seconds. (user_global_rate_limited:pro)"},
 		{"copilot-plan", 402, "You've used all your Copilot Free chat requests for the month"},
+		{"copilot-policy", 403, `{"code":"model_not_supported","message":"Access to this model is forbidden by your organization policy"}`},
 		{"copilot-model", 400, `{"error":{"message":"The requested model is not supported.","code":"model_not_supported"}}`},
 		{"context", 400, "Your input exceeds the context window of this model. Please adjust your input and try again."},
 		{"zen-plan", 429, "Subscription quota exceeded. You can continue using free models."},

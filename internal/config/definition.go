@@ -17,7 +17,7 @@ import (
 
 // definitionKeys are what a table [profile.NAME] may say of a CLI, beside the settings for it.
 var definitionKeys = []string{"command", "options", "headless", "prompt", "output", "session", "success", "service", "as_fallback", "event", "retry", "status",
-	"message", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes", "mcp", "hooks"}
+	"message", "failed", "record", "rule", "stop", "daemons", "stall", "tool_stall", "home", "home_variable", "install", "login", "tested", "outcomes", "mcp", "hooks"}
 
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error, and a definition
 // that is good for nothing but to know the command.
@@ -39,6 +39,8 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 		Retry:    t.text("retry"),
 		Status:   t.text("status"),
 		Message:  t.text("message"),
+		Record:   t.text("record"),
+		Failed:   t.text("failed"),
 		Stop:     t.ladder("stop"),
 		Daemons:  t.texts("daemons"),
 		Stall:    t.duration("stall"), ToolStall: t.duration("tool_stall"),
@@ -175,13 +177,16 @@ func ownEvent(t *fields) (e custom.Event) {
 	}
 	when := t.inner("when")
 	for path, value := range when.table {
+		list, isList := value.([]any)
 		switch value.(type) {
 		case string, bool, int64, float64:
-		default:
+			continue
+		}
+		if !isList || len(list) > 0 {
 			when.fail(path, message.Error(message.MustBeScalar(true)))
 		}
 	}
-	e.When, e.Kind = when.table, custom.Kind(t.oneOf("kind", kinds...))
+	e.When, e.Kind, e.Recorded = when.table, custom.Kind(t.oneOf("kind", kinds...)), t.flag("record")
 	if len(e.When) == 0 {
 		t.fail("when", message.Error(`is missing. Say which events this is about, such as when = { type = "result" }`))
 	}
@@ -200,6 +205,12 @@ func ownEvent(t *fields) (e custom.Event) {
 				e.Paths = map[custom.Field]string{}
 			}
 			e.Paths[f] = path
+		}
+	}
+	if class := t.text("class"); class != "" {
+		var err error
+		if e.Class, err = verdict.ParseClass(class); err != nil {
+			t.fail("class", err)
 		}
 	}
 	t.close()

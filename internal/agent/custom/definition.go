@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -35,8 +37,12 @@ type Definition struct {
 	StandIn  agent.StandIn
 	// Events say what lines of JSON mean; the first that matches a line counts.
 	Events []Event
+	// Record is where below its home the CLI writes lines of JSON of a session: a pattern of files with {session} in it. Empty if it does not.
+	Record string
 	// Retry is a pattern of a line on stderr that tells of a retry inside the CLI. Its groups are named as fields of an event are.
 	Retry string
+	// Failed is a pattern of a line on stderr that says why the run has failed. Its groups are named as fields of an event are.
+	Failed string
 	// Status is a pattern whose first group is the HTTP status in the CLI's own words.
 	Status string
 	// Message is a pattern whose first group is what an error says, without what the CLI puts around it.
@@ -224,7 +230,9 @@ func (d *Definition) isSession(id string) bool {
 type table struct {
 	rules   []row
 	events  []event
+	record  []event // of lines in the record
 	retry   *regexp.Regexp
+	failed  *regexp.Regexp
 	status  *regexp.Regexp
 	message *regexp.Regexp
 	session *regexp.Regexp
@@ -282,11 +290,12 @@ func (d *Definition) compile() (t *table, first error) {
 	wrong("status", err)
 	t.message, err = compileGroup("(?s)", d.Message, `it needs a group around the words, such as "^Failed: (.*)"`)
 	wrong("message", err)
-	if d.Retry != "" {
-		if t.retry, err = compilePattern("", d.Retry, ""); err == nil && t.retry.SubexpIndex(string(FieldError)) < 0 {
-			t.retry, err = nil, errors.New(`it needs a group around the words, such as "^Retrying: (?<error>.*)"`)
-		}
-		wrong("retry", err)
+	t.retry, err = compileFields(d.Retry, `it needs a group around the words, such as "^Retrying: (?<error>.*)"`)
+	wrong("retry", err)
+	t.failed, err = compileFields(d.Failed, `it needs a group around the words, such as "^Failed: (?<error>.*)"`)
+	wrong("failed", err)
+	if _, err := path.Match(d.Record, ""); err != nil || d.Record != "" && (!fs.ValidPath(d.Record) || !strings.Contains(d.Record, sessionMark)) {
+		wrong("record", fmt.Errorf("%q is not a pattern of files below the home, such as \"sessions/*/{session}.jsonl\"", d.Record))
 	}
 	if d.Session.ID != "" {
 		t.session, err = compilePattern("^(?:", d.Session.ID, ")$")
@@ -319,7 +328,11 @@ func (d *Definition) compile() (t *table, first error) {
 	for i := range d.Events {
 		e, key, err := compileEvent(&d.Events[i])
 		wrong(strings.TrimSuffix(fmt.Sprintf("event[%d].%s", i+1, key), "."), err)
-		if err == nil {
+		switch {
+		case err != nil:
+		case e.Recorded:
+			t.record = append(t.record, e)
+		default:
 			t.events = append(t.events, e)
 		}
 	}
@@ -341,6 +354,15 @@ func compileGroup(before, pattern, missing string) (*regexp.Regexp, error) {
 	}
 	re, err := compilePattern(before, pattern, "")
 	if err == nil && re.NumSubexp() < 1 {
+		return nil, errors.New(missing)
+	}
+	return re, err
+}
+
+// compileFields compiles a pattern whose groups are fields of an event, of which one is the error; nil if there is none.
+func compileFields(pattern, missing string) (*regexp.Regexp, error) {
+	re, err := compileGroup("(?m)", pattern, missing)
+	if re != nil && re.SubexpIndex(string(FieldError)) < 0 {
 		return nil, errors.New(missing)
 	}
 	return re, err

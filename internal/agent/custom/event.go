@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/verdict"
 )
 
 // Event says what lines of JSON mean that look a certain way. Paths are names of fields with dots in between; name[] is each
 // element of a list.
 type Event struct {
-	// When has, for each path, the value that the line has there: a string, a number or a boolean. A string in slashes is a pattern.
+	// When has, for each path, the value that the line has there: a string, a number or a boolean. A string in slashes is a pattern, and an empty list
+	// stands for null.
 	When map[string]any
 	// Kind is what such a line tells.
 	Kind Kind
@@ -20,6 +23,10 @@ type Event struct {
 	Paths map[Field]string
 	// Status is the HTTP status that such an error means where the line has none; 0 if that is not known.
 	Status int
+	// Class is what such an error is, whatever it says; empty if its words tell.
+	Class verdict.Class
+	// Recorded says that such lines are in the CLI's record of the session, and not printed.
+	Recorded bool
 }
 
 // Kind is what a line tells.
@@ -106,6 +113,12 @@ func compileEvent(e *Event) (ready event, key string, err error) {
 // matches reports whether the line is one that the event speaks of.
 func (e *event) matches(line any) bool {
 	for _, c := range e.when {
+		if _, isNull := c.value.([]any); isNull {
+			if !hasNull(line, c.path) {
+				return false
+			}
+			continue
+		}
 		if !slices.ContainsFunc(valuesAt(line, c.path), c.accepts) {
 			return false
 		}
@@ -135,17 +148,17 @@ type read struct {
 }
 
 // readLine finds what a line means; ok is false if it is no JSON object. A line that no event speaks of is a sign of life.
-func (t *table) readLine(text []byte) (r read, ok bool) {
-	if len(t.events) == 0 || len(text) == 0 || text[0] != '{' || json.Unmarshal(text, &r.line) != nil {
+func readLine(events []event, text []byte) (r read, ok bool) {
+	if len(events) == 0 || len(text) == 0 || text[0] != '{' || json.Unmarshal(text, &r.line) != nil {
 		return read{}, false
 	}
-	return t.find(r.line), true
+	return find(events, r.line), true
 }
 
-func (t *table) find(line any) read {
-	for i := range t.events {
-		if t.events[i].matches(line) {
-			return read{&t.events[i], line, true}
+func find(events []event, line any) read {
+	for i := range events {
+		if events[i].matches(line) {
+			return read{&events[i], line, true}
 		}
 	}
 	return read{&event{Event: &Event{Kind: Other}}, line, false}
@@ -159,7 +172,7 @@ func (t *table) readList(text []byte) (list []read) {
 	}
 	known := false
 	for _, value := range values {
-		r := t.find(value)
+		r := find(t.events, value)
 		known = known || r.known
 		list = append(list, r)
 	}
@@ -224,6 +237,16 @@ func (r *read) count(f Field) int64 {
 		return 0
 	}
 	return int64(min(n, maxTokens))
+}
+
+// hasNull reports whether there is a null at a path.
+func hasNull(line any, path []string) bool {
+	last := len(path) - 1
+	return slices.ContainsFunc(valuesAt(line, path[:last]), func(value any) bool {
+		object, _ := value.(map[string]any)
+		inner, ok := object[path[last]]
+		return ok && inner == nil
+	})
 }
 
 // valuesAt are what stands at a path. Of a name that ends in [] each element counts.

@@ -3,6 +3,7 @@ package custom
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 			}
 		}
 	}
+	f.findRecord()
 	if f.table.retry == nil {
 		return agent.Follower{Reader: f}
 	}
@@ -50,19 +52,24 @@ type follower struct {
 	total    *verdict.Usage
 	turns    int
 	status   int
+
+	recorded   bool  // the record of the session is read at the end
+	recordFrom int64 // where in it the attempt begins
 }
 
 // failure is what an event says of an error.
 type failure struct {
 	message string
+	earlier string // what an event before it has said of the same status
 	status  int
+	class   verdict.Class // empty if the words tell
 	hint    verdict.Hint
 }
 
 // Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.Lines++
-	r, ok := f.table.readLine(line.Text)
+	r, ok := readLine(f.table.events, line.Text)
 	if f.Guess && !f.began {
 		f.Plain = !r.known // the answer of a model may well look like JSON
 	}
@@ -100,15 +107,20 @@ func (f *follower) stderrLine(line []byte) (info agent.LineInfo, ok bool) {
 	if groups == nil {
 		return info, false
 	}
-	e, told := &Event{Kind: Retry, Paths: map[Field]string{}}, map[string]any{}
-	for i, name := range f.table.retry.SubexpNames() {
-		e.Paths[Field(name)], told[name] = name, string(groups[i])
-	}
-	_, _, retrying := f.take(&read{&event{Event: e}, told, true}, agent.Line{})
+	_, _, retrying := f.take(told(Retry, f.table.retry, groups), agent.Line{})
 	f.troubled = true
 	info = f.info()
 	info.Retrying, info.Troubled = retrying, true
 	return info, true
+}
+
+// told is what the groups of a pattern have found, as an event.
+func told(kind Kind, pattern *regexp.Regexp, groups [][]byte) *read {
+	e, line := &Event{Kind: kind, Paths: map[Field]string{}}, map[string]any{}
+	for i, name := range pattern.SubexpNames() {
+		e.Paths[Field(name)], line[name] = name, string(groups[i])
+	}
+	return &read{&event{Event: e}, line, true}
 }
 
 // info says how the attempt stands as a whole.
@@ -225,12 +237,12 @@ func (f *follower) fail(r *read) {
 // failureIn is the error that an event tells of. What it does not tell is known from the one before it.
 func (f *follower) failureIn(r *read) (one failure) {
 	now := time.Now()
-	one.message = r.text(FieldError)
+	one.message, one.class = r.text(FieldError), r.Class
 	if n, ok := r.number(FieldStatus); ok && n >= 100 && n < 600 {
 		one.status = int(n)
 	}
 	if one.status == 0 {
-		one.status = cmp.Or(f.table.statusIn(one.message), r.Status)
+		one.status = cmp.Or(f.table.statusIn(one.message), r.Status, ofPage(one.message))
 	}
 	one.message = f.table.messageIn(one.message)
 	if h, ok := verdict.ParseRetryAfter(r.text(FieldRetryAfter), now); ok {
@@ -241,6 +253,9 @@ func (f *follower) failureIn(r *read) (one failure) {
 	if before := f.failure; before != nil {
 		one.message = cmp.Or(one.message, before.message)
 		one.status = cmp.Or(one.status, before.status)
+		if before.status == one.status {
+			one.earlier = cmp.Or(before.earlier, before.message)
+		}
 		if one.hint.IsZero() {
 			one.hint = before.hint
 		}

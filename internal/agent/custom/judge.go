@@ -19,6 +19,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if f.Session == "" && f.began {
 		f.Session = f.ownID
 	}
+	f.readRecord()
 	v := f.judge(o, now)
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = cmp.Or(verdict.LastLines(o.Stderr.Text(), 3, 500), fmt.Sprintf("exit %d", o.ExitCode))
@@ -38,6 +39,11 @@ func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
+	}
+	if re := f.table.failed; re != nil && f.failure == nil && o.ExitCode != 0 {
+		if all := re.FindAllSubmatch([]byte(o.Stderr.Text()), -1); len(all) > 0 {
+			f.fail(told(Failed, re, all[len(all)-1]))
+		}
 	}
 	if f.failure != nil {
 		return f.classify(f.failure, o.ExitCode, now)
@@ -93,13 +99,19 @@ func (f *follower) classify(e *failure, exit int, now time.Time) verdict.Verdict
 	f.status = e.status
 	o := verdict.Outcome{ExitCode: cmp.Or(max(exit, 0), 1), Stderr: verdict.ExcerptOf(e.message)}
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error"}
-	if w, ok := f.asked(o, e.status, now, func(r *row) bool { return r.Stream == "" }); ok {
+	if e.class != "" {
+		v = verdict.Verdict{Class: e.class, Retryable: e.class.Retryable(), Rule: "event"}
+	} else if w, ok := f.asked(o, e.status, now, func(r *row) bool { return r.Stream == "" }); ok {
 		v = w
 	} else if w, ok := agent.OfService(e.message, e.status, now); ok {
 		v = w
+	} else if w, ok := agent.OfService(e.earlier, e.status, now); ok && e.earlier != "" {
+		v = w
 	} else if class := verdict.OfStatus(e.status, e.message); class != verdict.Unknown {
 		v.Class, v.Retryable, v.Rule = class, class.Retryable(), "status "+strconv.Itoa(e.status)
-	} else if w, ok := verdict.LastResort(o, now); ok && !f.Active {
+	} else if w, ok := common.Judge(o, now); ok {
+		v = w
+	} else if w, ok := verdict.LastResort(o, now); ok {
 		v = w
 	}
 	if v.Retryable || v.Class.Throttle() {
@@ -203,6 +215,16 @@ func (t *table) statusLine(text string) string {
 	at := all[len(all)-1][0]
 	line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
 	return agent.Evidence(line)
+}
+
+// ofPage is the HTTP status that a page of a proxy or gateway has in its title; 0 if it is no such page.
+func ofPage(text string) int {
+	_, title, _ := strings.Cut(text, "<title>")
+	status, err := strconv.Atoi(title[:min(len(title), 3)])
+	if err != nil || status < 400 || status > 599 {
+		return 0
+	}
+	return status
 }
 
 // statusIn is the HTTP status that a text names last; 0 if it names none.
