@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/agenttest"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -57,6 +59,39 @@ func TestShipped_JudgeRealOutcomes(t *testing.T) {
 			}
 			if len(d.Tested) == 0 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
 				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
+			}
+		})
+	}
+}
+
+// What a CLI does not print, its record of the session tells: why its model has stopped, and what it has used.
+func TestShipped_ReadTheirRecords(t *testing.T) {
+	useText(t, "")
+	text, err := os.ReadFile(filepath.Join("testdata", "shipped", "records.jsonl"))
+	must.OK(t, err)
+	list, err := outcome.Read(bytes.NewReader(text))
+	must.OK(t, err)
+	lines := bytes.Split(text, []byte("\n"))
+	for i, saved := range list {
+		t.Run(saved.ID, func(t *testing.T) {
+			var more struct {
+				Record string
+				Expect struct {
+					Session string `json:"session_id"`
+				}
+			}
+			must.OK(t, json.Unmarshal(lines[i], &more))
+			path := map[string]string{"kimi": "sessions/wd/{session}/agents/main/wire.jsonl", "copilot": "session-state/{session}/events.jsonl"}[saved.Profile]
+			home := t.TempDir()
+			path = filepath.Join(home, strings.ReplaceAll(path, "{session}", more.Expect.Session))
+			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.OK(t, os.WriteFile(path, []byte(more.Record), 0o600))
+			args := []string{saved.Profile, "-p", "hi"}
+			p, err := profile.Bind(saved.Profile, args, []string{"KIMI_CODE_HOME=" + home, "COPILOT_HOME=" + home}, "")
+			must.OK(t, err)
+			v := agent.Replay(p.(agent.Agent).Follow(agent.Plan{Args: args}).Reader, saved.Outcome(), time.Now())
+			for _, d := range saved.Compare(v) {
+				t.Errorf("%v (by %s: %q)", d, v.Rule, v.Evidence)
 			}
 		})
 	}
