@@ -137,7 +137,7 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "openai-policy", Class: verdict.Refused, Match: `flagged as potentially violating our usage policy|rejected as a result of our safety system`},
 	{Name: "openai-busy", Class: verdict.Overloaded, Match: `\bserver_is_overloaded\b|\b(servers? (is|are)|model is) (currently )?overloaded\b`},
 	{Name: "openai-server", Class: verdict.ServerError, Match: `\bthe server had an error\b`},
-	{Name: "openai-model", Class: verdict.NotFound, Match: `\bmodel ["'\x60]?[\w./:@-]{1,100}["'\x60]? does not exist`},
+	{Name: "openai-model", Class: verdict.NotFound, Match: `\bmodel ["'\x60]?[\w./:@-]{1,100}["'\x60]? does not exist|^.{0,120}\bdoes not have access to model\b`},
 	{Name: "anthropic-plan", Class: verdict.UsageLimit, Match: `reached your specified ([\w -]+ )?usage limits?`},
 	{Name: "anthropic-policy", Class: verdict.Refused, Match: `blocked by content filtering policy`},
 	{Name: "openai-length", Class: verdict.TooLarge, Match: `request too large for \S+ in organization `}, // which comes with a 429 each time

@@ -97,6 +97,7 @@ func TestOfService(t *testing.T) {
 		{"balance", 402, "Insufficient Balance"},
 		{"openai-quota", 429, "You exceeded your current quota, please check your plan and billing details."},
 		{"openai-quota", 429, "You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs"},
+		{"openai-model", 403, "Project `proj_x1` does not have access to model `gpt-9`"},
 		{"openai-billing", 429, "Your account is not active, please check your billing details on our website."},
 		{"openai-billing", 400, "Billing hard limit has been reached"},
 		{"openai-policy", 400, "Invalid prompt: your prompt was flagged as potentially violating our usage policy."},

@@ -183,7 +183,7 @@ func ownEvent(t *fields) (e custom.Event) {
 			continue
 		}
 		if !isList || len(list) > 0 {
-			when.fail(path, message.Error(message.MustBeScalar(true)))
+			when.fail(path, message.Error("must be a string, a number, true or false; a string in slashes is a pattern, and [] stands for null"))
 		}
 	}
 	e.When, e.Kind, e.Recorded = when.table, custom.Kind(t.oneOf("kind", kinds...)), t.flag("record")

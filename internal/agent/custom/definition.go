@@ -303,7 +303,7 @@ func (d *Definition) compile() (t *table, first error) {
 	}
 	for _, pattern := range d.Daemons {
 		re, err := compilePattern("", pattern, "")
-		if err == nil && re.MatchString("") {
+		if err == nil && (re.MatchString("") || matchesAll(re)) {
 			err = fmt.Errorf("the pattern %q matches every command line, so nothing that the CLI starts itself would be ended", pattern)
 		}
 		wrong("daemons", err)
@@ -316,7 +316,7 @@ func (d *Definition) compile() (t *table, first error) {
 		if err == nil && r.Match != "" {
 			var match *regexp.Regexp
 			match, err = compilePattern("(?im)", r.Match, "")
-			if err == nil && len(r.Exit)+len(r.Signal)+len(r.Status) == 0 && match.MatchString("") && match.MatchString("any text") {
+			if err == nil && len(r.Exit)+len(r.Signal)+len(r.Status) == 0 && matchesAll(match) {
 				err = fmt.Errorf("the pattern %q matches every text, so this rule would judge everything", r.Match)
 			}
 		}
@@ -327,6 +327,9 @@ func (d *Definition) compile() (t *table, first error) {
 	}
 	for i := range d.Events {
 		e, key, err := compileEvent(&d.Events[i])
+		if err == nil && !e.Recorded && (e.Kind == Result || e.Kind == Failed) && len(e.when) == 1 && e.when[0].pattern != nil && matchesAll(e.when[0].pattern) {
+			key, err = "when", errors.New("matches whatever stands there, so any line would be the end of the run")
+		}
 		wrong(strings.TrimSuffix(fmt.Sprintf("event[%d].%s", i+1, key), "."), err)
 		switch {
 		case err != nil:
@@ -337,6 +340,11 @@ func (d *Definition) compile() (t *table, first error) {
 		}
 	}
 	return t, first
+}
+
+// matchesAll reports whether a pattern matches texts that have nothing in common.
+func matchesAll(re *regexp.Regexp) bool {
+	return !slices.ContainsFunc([]string{"any text", "7", "%", "é"}, func(text string) bool { return !re.MatchString(text) })
 }
 
 // withoutPlace is the error of a table of one rule without the place of that rule in it.

@@ -18,10 +18,14 @@ func TestCheck_Hostile(t *testing.T) {
 		"rule[2]":       func(d *Definition) { d.Rules[1].Match = "x*" },
 		"rule[3]":       func(d *Definition) { d.Rules[2].Match = strings.Repeat("a|", 3000) + "b" },
 		"rule[4]":       func(d *Definition) { d.Rules[3].Match = "(a{1000}){1000}" },
+		"rule[5]":       func(d *Definition) { d.Rules[4].Match = `\w|\W` },
+		"event[7].when": func(d *Definition) { d.Events[6].When = map[string]any{"type": "/./"} },
 		"rule":          func(d *Definition) { d.Rules = make([]Rule, 100_000) },
 		"event":         func(d *Definition) { d.Events = make([]Event, 100_000) },
 		"options":       func(d *Definition) { d.Options = make(agent.Table, 100_000) },
-		"daemons":       func(d *Definition) { d.Daemons = []string{"--server", ".*"} },
+		"daemons":       func(d *Definition) { d.Daemons = []string{"--server", "."} },
+		"record":        func(d *Definition) { d.Record = "../{session}" },
+		"failed":        func(d *Definition) { d.Failed = "(.*)" },
 		"event[2].text": func(d *Definition) { d.Events[1].Paths[FieldText] = deep },
 	} {
 		d := toy()
