@@ -33,6 +33,7 @@ var services = Rules{Table: []verdict.Rule{
 	{Name: "glm-policy", Class: verdict.Refused, Match: `potentially unsafe or sensitive content|不安全或敏感内容`},
 	{Name: "glm-length", Class: verdict.TooLarge, Match: `\bprompt exceeds (the )?max(imum)? (context )?length|prompt 超长`},
 	{Name: "glm-busy", Class: verdict.Overloaded, Match: `service may be temporarily overloaded|当前访问量过大`},
+	{Name: "glm-throttle", Class: verdict.RateLimit, Match: `并发数过高|达到速率限制|控制请求频率`},
 	{Name: "glm-model", Class: verdict.NotFound, Match: `模型不存在|\bunknown model, please check the model code`},
 
 	// Kimi: kimi.com/code/docs/en/kimi-code/error-reference.html, platform.kimi.ai/docs/api/errors; github.com/MoonshotAI/Kimi-K2/issues/5,
@@ -84,7 +85,7 @@ var services = Rules{Table: []verdict.Rule{
 	// Google: ai.google.dev/gemini-api/docs/troubleshooting; github.com/googlecodelabs/feedback/issues/2088, router-for-me/CLIProxyAPI/issues/3655.
 	{Name: "google-busy", Class: verdict.Overloaded, Match: `this model is currently experiencing high demand|\bthe model is overloaded\b`},
 	{Name: "google-plan", Class: verdict.UsageLimit, Match: `(Requests|Tokens)PerDay|\bindividual quota reached\b|exhausted your (daily quota|capacity on this model)|quota will reset after`},
-	{Name: "google-quota", Class: verdict.RateLimit, Match: `ai\.google\.dev/gemini-api/docs/rate-limits|exceeded your current quota[^"]{0,400}\bplease retry in \d`},
+	{Name: "google-quota", Class: verdict.RateLimit, Match: `ai\.google\.dev/gemini-api/docs/rate-limits|resource has been exhausted \(e\.g\. check quota\)|exceeded your current quota[^"]{0,400}\bplease retry in \d`},
 	{Name: "google-billing", Class: verdict.Billing, Match: `\bbilling (to be|is|account|has)\b[\w ]*\b(disabled|enabled|required|closed|inactive)\b|\benable billing\b`},
 	{Name: "google-key", Class: verdict.Auth, Match: `\bAPI key (is )?(not valid|expired|not found|was reported)|invalid authentication credentials|\bAPI_KEY_INVALID\b|user location is not supported`},
 	{Name: "google-length", Class: verdict.TooLarge, Match: `token count[\w ()]* exceeds|exceeds the maximum number of tokens`},

@@ -38,6 +38,8 @@ func TestOfService(t *testing.T) {
 		{"glm-busy", 429, "The service may be temporarily overloaded, please try again later"},
 		{"glm-busy", 429, "该模型当前访问量过大,请您稍后再试"},
 		{"glm-model", 400, "Unknown Model, please check the model code."},
+		{"glm-throttle", 429, "您当前使用该API的并发数过高，请降低并发，或联系客服增加限额。"},
+		{"google-quota", 429, "Resource has been exhausted (e.g. check quota)."},
 		{"glm-1113", 429, `{"error":{"code":"1113","message":"?"}}`},
 		{"glm-1308", 429, `API Error: 429 {"type":"error","error":{"code": "1308"}}`},
 		{"glm-1302", 429, `[1302][High concurrency usage of this API][2026111805]`},

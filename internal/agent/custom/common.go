@@ -8,7 +8,7 @@ import (
 // common are the words of what CLIs are made with (fetch, the vendors' SDKs, reqwest), and of what services say of the end of an answer. They are asked about
 // errors where neither the profile, a service nor the status says more.
 var common = agent.Rules{Table: []verdict.Rule{
-	{Name: "stop-filter", Class: verdict.Refused, Match: `\b(finish_?reason|stopped with|stop reason)\W{1,3}(content_filter|safety|refusal|sensitive|recitation|prohibited_content|blocklist)\b|\bsafety policy blocked\b|model refused to (complete|continue)`},
+	{Name: "stop-filter", Class: verdict.Refused, Match: `\b(finish_?reason|stopped with|stop reason|response incomplete)\W{1,3}(content_filter|safety|refusal|sensitive|recitation|prohibited_content|blocklist)\b|\bsafety policy blocked\b|model refused to (complete|continue)`},
 	{Name: "stop-length", Class: verdict.LimitReached, Match: `\bfinish_?reason\W{1,3}(length|max_tokens|truncated)\b`},
 	{Name: "stop-server", Class: verdict.ServerError, Match: `\b(finish_?reason|stopped with|stop reason)\W{1,3}(network_error|error|abort|insufficient_system_resource|internal_error|other)\b|\bprovider (returned error|disconnected)`},
 	{Name: "certificate", Class: verdict.InvalidRequest, Match: `\bself[- ]signed certificate|unable to (verify|get) (the first|local issuer) certificate|certificate (verify failed|has expired)|\bunknown certificate\b|invalid peer certificate`},

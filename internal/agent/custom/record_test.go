@@ -132,6 +132,7 @@ func TestCommon(t *testing.T) {
 	for text, rule := range map[string]string{
 		"Provider finish_reason: content_filter":              "stop-filter",
 		"Provider stopped with: sensitive":                    "stop-filter",
+		"Response incomplete: content_filter":                        "stop-filter",
 		"Provider stop details: finishReason=truncated":       "stop-length",
 		"Provider finish_reason: network_error":               "stop-server",
 		"Provider disconnected unexpectedly":                  "stop-server",
