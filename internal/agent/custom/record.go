@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // What a CLI writes of a session may tell what it does not print: why the model has stopped, and what it has used.
@@ -23,12 +26,12 @@ func (p *Profile) recordOf(session string) (f *os.File, size int64) {
 	if len(found) != 1 {
 		return nil, 0
 	}
-	f, err := os.OpenInRoot(p.home, found[0])
+	f, err := safefile.OpenRegular(filepath.Join(p.home, found[0]))
 	if err != nil {
 		return nil, 0
 	}
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		f.Close()
 		return nil, 0
 	}
