@@ -415,7 +415,7 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 			t.Errorf("there is no %s any more", prefix)
 		}
 	}
-	unsafe := []string{"Open", "OpenFile", "Create", "WriteFile", "ReadFile", "ReadDir"}
+	unsafe := []string{"Open", "OpenFile", "OpenInRoot", "Create", "WriteFile", "ReadFile", "ReadDir"}
 	eachFile(t, func(name string, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.SelectorExpr)

@@ -210,6 +210,9 @@ func TestDocs_ProgramNamesURLs(t *testing.T) {
 			}
 			for line := range strings.Lines(text(t, path)) {
 				before, _, _ := strings.Cut(line, "// ")
+				if !strings.Contains(before, "docs/") {
+					continue // the pattern takes much longer to say so
+				}
 				for _, m := range reference.FindAllStringSubmatch(before, -1) {
 					named++
 					if m[1] == "" {
