@@ -17,8 +17,8 @@ type Own struct {
 	Period  string
 	USD     float64
 	Unknown int
-	// Reserved is what is left to other machines.
-	Reserved float64
+	// Reserved is what is left to other machines, and Left what this one may still spend.
+	Reserved, Left float64
 }
 
 // Own says what this machine has spent itself.
@@ -34,7 +34,7 @@ func (c *content) own(terms Terms, now time.Time) Own {
 		o.Period = string(terms.Window) + " " + first
 	}
 	s := c.standing(terms, now)
-	o.USD, o.Unknown = s.Spent, s.Unknown
+	o.USD, o.Unknown, o.Left = s.Spent, s.Unknown, rounded(max(0, terms.Limit-s.Spent))
 	for _, share := range c.shares(terms.Window, now) {
 		switch share.Spender {
 		case Reserved:

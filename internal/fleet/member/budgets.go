@@ -35,29 +35,42 @@ func (b *budgets) exchange(ctx context.Context, also func(name string) bool) err
 		b.trouble(err)
 		return nil
 	}
-	now := clock.Now()
 	for _, book := range books {
-		own, err := book.Own(now)
-		if err != nil {
-			b.trouble(err)
-			continue
+		less, err := b.exchangeOne(ctx, book, also(book.Name))
+		if less && err == nil { // this machine goes by that now, and says so: the others may have the rest
+			_, err = b.exchangeOne(ctx, book, true)
 		}
-		own.Reserved = 0 // which we have set
-		if told, known := b.told[book.Name]; known && told == own && !also(book.Name) {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(ctx, askWithin)
-		e, err := b.store.ExchangeBudget(ctx, b.id, store.Spent{Name: book.Name, Period: own.Period, Limit: own.Limit, USD: own.USD, Unknown: own.Unknown})
-		cancel()
 		if err != nil {
 			return err
 		}
-		b.told[book.Name] = own
-		if err := book.SetElsewhere(now, e.USD, e.Unknown, own.USD+e.Share); err != nil {
-			b.trouble(err)
-		}
 	}
 	return nil
+}
+
+// exchangeOne exchanges one if it has changed here, or also unchanged, and reports whether what is left to this machine has become less.
+func (b *budgets) exchangeOne(ctx context.Context, book *budget.Book, unchanged bool) (less bool, err error) {
+	now := clock.Now()
+	own, err := book.Own(now)
+	if err != nil {
+		b.trouble(err)
+		return false, nil
+	}
+	left := own.Left
+	own.Reserved, own.Left = 0, 0 // which we have set
+	if told, known := b.told[book.Name]; known && told == own && !unchanged {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	e, err := b.store.ExchangeBudget(ctx, b.id, store.Spent{Name: book.Name, Period: own.Period, Limit: own.Limit, USD: own.USD, Unknown: own.Unknown, Left: left})
+	if err != nil {
+		return false, err
+	}
+	b.told[book.Name] = own
+	if err := book.SetElsewhere(now, e.USD, e.Unknown, own.USD+e.Share); err != nil {
+		b.trouble(err)
+	}
+	return e.Share < left, nil
 }
 
 // renew keeps the shares of this machine, and begins those of a new day.

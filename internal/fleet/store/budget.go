@@ -12,6 +12,7 @@ type Spent struct {
 	Limit        float64 // 0 for none
 	USD          float64
 	Unknown      int
+	Left         float64 // that it goes by: what it may spend before it is told something else
 }
 
 // Elsewhere is how a budget stands for one machine.
@@ -45,13 +46,14 @@ from belay.budget where name = $1 and period = $2`, b.Name, b.Period, id.Name, i
 		if !member {
 			return ErrStale
 		}
-		e.Share = share(b, e.USD, shares, max(0, mine-(b.USD-before)), max(1, machines))
+		e.Share = share(b, e.USD, shares, max(1, machines))
+		leased := max(e.Share, b.Left) // it may be spending that, and leaves it to others when it has learned that it has less
 		batch := &pgx.Batch{}
 		batch.Queue(`insert into belay.budget as b (name, period, machine, usd, unknown) values ($1, $2, $3, $4, $5)
 on conflict (name, period, machine) do update set usd = excluded.usd, unknown = excluded.unknown, changed = now()`, b.Name, b.Period, id.Name, b.USD, b.Unknown)
 		batch.Queue(`insert into belay.budget_share as b (name, period, machine, generation, usd, expires) values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
-on conflict (name, period, machine) do update set generation = excluded.generation, usd = excluded.usd, expires = excluded.expires`, b.Name, b.Period, id.Name, id.Generation, e.Share, LeaseTime.Seconds())
-		if b.USD != before || e.Share != mine {
+on conflict (name, period, machine) do update set generation = excluded.generation, usd = excluded.usd, expires = excluded.expires`, b.Name, b.Period, id.Name, id.Generation, leased, LeaseTime.Seconds())
+		if b.USD != before || leased != mine {
 			batch.Queue("select pg_notify($1, $2)", Channel, Note{Kind: NoteBudget, Machine: id.Name, Key: b.Name}.payload())
 		}
 		return tx.SendBatch(ctx, batch).Close()
@@ -59,8 +61,8 @@ on conflict (name, period, machine) do update set generation = excluded.generati
 	return e, s.Trouble(err)
 }
 
-// share is what a machine may still spend, of which it has left so much.
-func share(b Spent, others, shares, left float64, machines int) float64 {
+// share is what a machine may still spend.
+func share(b Spent, others, shares float64, machines int) float64 {
 	if b.Limit <= 0 {
 		return 0
 	}
@@ -69,6 +71,7 @@ func share(b Spent, others, shares, left float64, machines int) float64 {
 	if machines > 1 {
 		fair = total / float64(2*machines)
 	}
+	left := b.Left
 	if left < fair/2 || left > 1.5*fair {
 		left = fair
 	}

@@ -5,6 +5,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -147,6 +148,33 @@ func TestJoin_OtherProcess(t *testing.T) {
 	}
 	conn.Close(t.Context())
 	join(t, s)
+}
+
+// What a machine goes by is leased to it until it has learned that it has less: it may have spent it meanwhile.
+func TestExchangeBudget_LeaseInUse(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), at(t, fleettest.Database(t)))
+	must.OK(t, err)
+	defer s.Close()
+	ant := join(t, s)
+	bee, err := s.Join(t.Context(), store.Machine{Name: "bee", Instance: "y", Labels: []string{}})
+	must.OK(t, err)
+	for i, step := range []struct {
+		who               store.Identity
+		spent, left, want float64
+	}{
+		{ant, 0, 2.5, 2.5}, // a quarter
+		{bee, 6, 0, 1},
+		{ant, 0.5, 2, 0.875},     // of 3.5; it goes by 2 as yet
+		{bee, 7.2, 0, 0.3},       // and so 2 of 2.3 are not the other's
+		{ant, 0.5, 0.875, 0.575}, // it has learned that
+		{bee, 7.2, 0.1, 0.575},
+	} {
+		e, err := s.ExchangeBudget(t.Context(), step.who, store.Spent{Name: "team", Period: "day", Limit: 10, USD: step.spent, Left: step.left})
+		if err != nil || math.Abs(e.Share-step.want) > 1e-9 {
+			t.Errorf("step %d: %v is leased, want %v, %v", i, e.Share, step.want, err)
+		}
+	}
 }
 
 // In a database that others use too, their functions are not called with a member's rights, also where they fit a call better than PostgreSQL's own.
