@@ -217,7 +217,7 @@ func (t *table) statusLine(text string) string {
 	return agent.Evidence(line)
 }
 
-// ofPage is the HTTP status that a page of a proxy or gateway has in its title; 0 if it is no such page.
+// ofPage is the HTTP status that a page of a proxy or gateway has in its title; 0 for any other text.
 func ofPage(text string) int {
 	_, title, _ := strings.Cut(text, "<title>")
 	status, err := strconv.Atoi(title[:min(len(title), 3)])

@@ -208,7 +208,7 @@ func (r *Report) pair() {
 		return
 	}
 	named := strings.FieldsFunc(r.Refused, func(c rune) bool { return strings.ContainsRune(" ,.:`'\"", c) })
-	for _, c := range calls { // which is whole, and is refused all the same
+	for _, c := range calls { // which is whole, and is still refused
 		if c.result != nil && slices.Contains(named, c.ID) {
 			r.leaveOut(Named, c.spot)
 			r.leaveOut(Named, *c.result)
