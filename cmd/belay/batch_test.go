@@ -293,14 +293,14 @@ func (r *run) waitFor(names ...string) {
 	}
 }
 
-// With a hundred thousand results on file the first task starts within a second of CPU, and a million tasks take little memory.
+// With many results on file the one task that is left is done, and a million take little memory. What it costs to read them is in make bench (bin/batch).
 func TestBatch_Large(t *testing.T) {
 	t.Parallel()
 	tasks := faulttest.Count(t, "BELAY_TEST_BATCH_LARGE", 20_000)
 	r := newRun(t, 0)
 	r.numbered("tasks.jsonl", tasks+1)
 	r.fakeResults("results.jsonl", tasks)
-	cmd := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", "cat /proc/$PPID/stat /proc/$PPID/status", "{id}")
+	cmd := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", "cat /proc/$PPID/status", "{id}")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -309,17 +309,12 @@ func TestBatch_Large(t *testing.T) {
 	if len(lines) != tasks+1 || last.Task != fmt.Sprintf("t%d", tasks) {
 		t.Fatalf("%d lines, the last %+v", len(lines), last)
 	}
-	fields := strings.Fields((*last.Result)[strings.Index(*last.Result, ") ")+2:])
-	var user, system int
-	fmt.Sscan(fields[11], &user)
-	fmt.Sscan(fields[12], &system)
-	cpu := time.Duration(user+system) * 10 * time.Millisecond // ticks of a hundredth of a second
-	var peak int                                              // in KiB
+	var peak int // in KiB
 	_, after, _ := strings.Cut(*last.Result, "VmHWM:")
 	fmt.Sscan(after, &peak)
-	t.Logf("tried %d results on file: the first task starts after %v of CPU, and the batch takes %d MiB", tasks, cpu, peak>>10)
-	if tasks <= 100_000 && cpu > 100*time.Millisecond+time.Duration(tasks)*10*time.Microsecond || peak == 0 || peak > (80+20)<<10 {
-		t.Errorf("%v of CPU, %d KiB", cpu, peak)
+	t.Logf("tried %d results on file: the batch takes %d MiB", tasks, peak>>10)
+	if peak == 0 || peak > (80+20)<<10 {
+		t.Errorf("%d KiB", peak)
 	}
 }
 
