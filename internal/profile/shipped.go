@@ -14,9 +14,12 @@ var shipped []string
 // loadShipped reads the profile of one of them.
 var loadShipped func(name string) *agent.Descriptor
 
-// Ship says which profiles come with the command, and how they are read. Nothing is read before the CLI of one is named.
-func Ship(names []string, load func(name string) *agent.Descriptor) {
+// Ship says which profiles come with the command, and how they are read, and returns how they were read before. Nothing is read before the CLI of one is
+// named, or all that are known are listed.
+func Ship(names []string, load func(name string) *agent.Descriptor) (before func(name string) *agent.Descriptor) {
+	before = loadShipped
 	shipped, loadShipped = names, load
+	return before
 }
 
 // Shipped are the names of those that no profile of the user's own replaces.

@@ -24,7 +24,8 @@ type Target struct {
 func (t *Target) AddFlags(cmd *cobra.Command, scope clientfile.Scope, edits bool) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	command.AddText(flags, &t.Client, "client", "NAME", "the client: "+profile.Or(profile.ClientNames(t.Kind)))
+	// Its names are not listed here: flags are made at every start, and to know all clients every profile has to be read.
+	command.AddText(flags, &t.Client, "client", "NAME", "the client, such as claude or cursor")
 	t.Scope = string(scope)
 	otherwise := "all"
 	if scope != "" {
