@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/clitest"
 )
 
 // What a killed belay has left is shown by belay ps and ended by belay ps --reap, whatever it has done to its environment,
@@ -31,6 +33,9 @@ func TestPs_LeftByKilledBelay(t *testing.T) {
 			"KeepBackground": {[]string{"hook", "--keep-background"}, true},
 			"MCP":            {[]string{"mcp"}, true},
 		} {
+			if daemon != "Marked" && name != "HookAtOnce" && !clitest.Full() {
+				continue // each way once, and each daemon once
+			}
 			t.Run(daemon+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				r := newRun(t, 0)

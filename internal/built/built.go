@@ -89,7 +89,7 @@ func (p Program) build(path string) error {
 		cmd.Args = append(cmd.Args, "-race")
 	}
 	cmd.Args = append(cmd.Args, module+p.Package)
-	cmd.Env = append(os.Environ(), cgo)
+	cmd.Env = append(os.Environ(), cgo, "GOGC=400") // as in the Makefile
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 	}
