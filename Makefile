@@ -118,7 +118,6 @@ check:
 	$(call vetted,bench)
 	$(call vetted,tools)
 	$(call vetted,browser)
-	go run -C tools ./typecheck -C .. -tags norecord -packages ./cmd/belayd $$(go env GOOS)/$$(go env GOARCH)
 
 # On a fresh machine it takes three minutes of CPU: it is built, and reads all that Belay is made of. The workflow runs it for each change.
 lint: .tools/staticcheck ## what staticcheck finds

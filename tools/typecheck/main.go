@@ -1,6 +1,6 @@
 // Typecheck checks the types of all packages and of their tests as they are on other systems.
 //
-//	typecheck [-C dir] [-tags TAGS] [-packages PATTERN] GOOS[/GOARCH]…
+//	typecheck [-C dir] GOOS[/GOARCH][,TAG]…
 //
 // It finds the mistakes in types that a compiler finds, without its minutes of CPU for each system: most of those go into code of the
 // standard library that is never run. make test-full builds belay and belayd for these systems, and vets everything for them.
@@ -22,12 +22,10 @@ import (
 
 func main() {
 	dir := flag.String("C", ".", "directory of the module")
-	tags := flag.String("tags", "", "build `tags`")
-	pattern := flag.String("packages", "./...", "the packages that are checked")
 	flag.Parse()
 	failed := false
 	for _, system := range flag.Args() {
-		found, err := check(*dir, system, *tags, *pattern)
+		found, err := check(*dir, system)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "typecheck %s: %v\n", system, err)
 			os.Exit(1)
@@ -43,7 +41,8 @@ func main() {
 }
 
 // check returns the mistakes of the module's own packages on one system.
-func check(dir, system, tags, pattern string) ([]string, error) {
+func check(dir, system string) ([]string, error) {
+	system, tag, _ := strings.Cut(system, ",")
 	goos, goarch, _ := strings.Cut(system, "/")
 	if goarch == "" {
 		goarch = "amd64"
@@ -53,7 +52,7 @@ func check(dir, system, tags, pattern string) ([]string, error) {
 		return nil, err
 	}
 	loaded, err := packages.Load(&packages.Config{
-		Dir: dir, Tests: true, BuildFlags: []string{"-tags=" + tags},
+		Dir: dir, Tests: true, BuildFlags: []string{"-tags=" + tag},
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedModule,
 		Env:  append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0"),
 		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
@@ -63,7 +62,7 @@ func check(dir, system, tags, pattern string) ([]string, error) {
 			}
 			return file, err
 		},
-	}, pattern)
+	}, "./...")
 	if err != nil {
 		return nil, err
 	}
