@@ -358,8 +358,10 @@ func TestPage(t *testing.T) {
 	// Every view, in every size and scheme: nothing is wider than the screen, nothing keeps people out, nothing recorded was taken for HTML.
 	script := axe(t)
 	shots := os.Getenv("BELAY_TEST_SHOTS")
+	looks := 0
 	look := func(name string) {
 		t.Helper()
+		looks++
 		for _, size := range []struct {
 			width int64
 			dark  bool
@@ -373,7 +375,8 @@ func TestPage(t *testing.T) {
 			if found := value(cut); found != "" {
 				t.Errorf("%s at %d, text is cut:\n%s", name, size.width, found)
 			}
-			if script != "" && (size.width == 1440) != size.dark && size.width != 1024 {
+			// What axe looks for costs a third of a second: every second view is dark, unless all are tried both ways.
+			if script != "" && (size.width == 1440) != size.dark && size.width != 1024 && (size.dark == (looks%2 == 0) || os.Getenv("BELAY_TEST_FULL") != "") {
 				if found := violations(t, tab, script); found != "" {
 					t.Errorf("%s, %+v:\n%s", name, size, found)
 				}
