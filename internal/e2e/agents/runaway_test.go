@@ -10,7 +10,8 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
-// A model that makes the same call twenty times is stopped at the fifth. It is asked once more, is told why, and makes no other.
+// A model that makes the same call twenty times is stopped at the fifth. It is asked once more, is told why, and makes no other. How each CLI tells of its
+// calls is in TestBooks_Details.
 func TestRunaway_Repeats(t *testing.T) {
 	checkedAgents(t, func(t *testing.T, a *agent) {
 		s := a.New(t, "", "tool(bash: echo once more)x20, 200")
