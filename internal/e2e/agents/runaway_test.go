@@ -55,8 +55,8 @@ func TestRunaway_Agents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "claudeBackground" {
-				stage.InFull(t)
+			if name == "claudeBackground" || name == "codex" {
+				stage.InFull(t) // every day the other way of each CLI is shown
 			}
 			s := tt.New(t, "", tt.script)
 			r := s.Belay([]string{"--max-agents", tt.most, "--base-delay", "10ms"}, append(tt.work("say hi"), tt.args...))
