@@ -180,6 +180,9 @@ func TestClaude_ConversationFailedTurn(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{"Print": {"-p"}, "NoPrint": nil, "UnknownFlag": {"-p", "--allow-other-models"}} {
 		t.Run(name, func(t *testing.T) {
+			if name != "UnknownFlag" {
+				stage.InFull(t) // every day TestShim_ClaudeSDK has a turn that fails
+			}
 			t.Parallel()
 			last, known := `200(text="two")`, ""
 			if name != "NoPrint" {
@@ -204,13 +207,15 @@ func TestClaude_ConversationFailedTurn(t *testing.T) {
 	}
 }
 
-// No stall limit holds while claude waits for its caller; while it works, one does.
+// No stall limit holds while claude waits for its caller, which TestShim_ClaudeSDK shows every day; while it works, one does.
 func TestClaude_ConversationStall(t *testing.T) {
 	t.Parallel()
 	s := claude.New(t, "", `200(text="one"), 200(text="two"), hang`)
 	c := converse(s, []string{"--stall-timeout", "15s"}, append([]string{"-p"}, streams...)...)
 	for _, text := range []string{"one", "two"} {
-		time.Sleep(16 * time.Second) // longer than the limit
+		if full {
+			time.Sleep(16 * time.Second) // longer than the limit
+		}
 		c.say(text)
 		if r := c.until("result"); r["result"] != text {
 			t.Errorf("%v", r["result"])
