@@ -56,11 +56,14 @@ func TestClaude_TextEndsAsBare(t *testing.T) {
 		for _, text := range texts {
 			script := `200(text="` + text + `")`
 			s := claude.New(t, version, script)
-			bare := s.Run("claude", "-p", "say hi")
-			s.Rehearse(script)
+			bare := "a\n" // as claude alone has printed it in full
+			if full {
+				bare = s.Run("claude", "-p", "say hi").Stdout
+				s.Rehearse(script)
+			}
 			r := s.Belay(nil, []string{"-p", "say hi"})
 			r.Exits(0)
-			r.Prints(bare.Stdout)
+			r.Prints(bare)
 		}
 	})
 }

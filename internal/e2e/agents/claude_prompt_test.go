@@ -11,24 +11,20 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
-// What this claude does not take, another one does: it is claude's to say so, once.
+// What this claude does not take, another one does: it is claude's to say so, once. Every day a test of its rules (internal/agent/claude) has what it says.
 func TestClaude_PromptTooLongForSome(t *testing.T) {
-	claude.Each(t, true, func(t *testing.T, version string) {
+	claude.Each(t, false, func(t *testing.T, version string) {
 		s := claude.New(t, version, "200x*")
 		text := strings.Repeat("word ", 11<<20/5)
-		runs := []func() *stage.Ran{
+		for _, run := range []func() *stage.Ran{
 			func() *stage.Ran {
 				return s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).Wait()
 			},
-		}
-		if full {
-			runs = append(runs,
-				func() *stage.Ran { return s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait() },
-				func() *stage.Ran {
-					return s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"})
-				})
-		}
-		for _, run := range runs {
+			func() *stage.Ran { return s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait() },
+			func() *stage.Ran {
+				return s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"})
+			},
+		} {
 			r := run()
 			if stage.UpTo(version, "2.1.126") {
 				r.Exits(0)
@@ -91,6 +87,9 @@ func TestClaude_PromptCommand(t *testing.T) {
 		s.ToldOnce("/probe it")
 		if texts := s.LastTold(); stage.Count(texts, "body of the probe") != 0 {
 			t.Errorf("it has become %q", texts)
+		}
+		if !full {
+			return // Belay changes no argument of claude's
 		}
 		s.Belay(nil, []string{"-p", "/probe it"}).Exits(0)
 		s.Asked(2)

@@ -73,7 +73,7 @@ var claudeScenarios = []stage.Scenario{
 	{Name: "ToldToWait", Quick: true, After: "2.0.77", Script: "usage-limit(resets=34s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(30)},
 	{Name: "ToldToWaitForLonger", After: "2.0.77", Script: "usage-limit(resets=90s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(80)},
 	{Name: "ToldToWaitForLong", After: "2.0.77", Script: "usage-limit(resets=420s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(400)},
-	{Name: "ToldToWaitBelayNot", Quick: true, After: "2.0.77", Script: "usage-limit(resets=3h)x*", Env: toldToWait, Flags: []string{"--max-wait", "5s"}, Code: 75, Class: "usage_limit", Requests: 1,
+	{Name: "ToldToWaitBelayNot", After: "2.0.77", Script: "usage-limit(resets=3h)x*", Env: toldToWait, Flags: []string{"--max-wait", "5s"}, Code: 75, Class: "usage_limit", Requests: 1,
 		Check: claudeResetsAt(3 * time.Hour)},
 	{Name: "ToldToWaitNoWait", After: "2.0.77", Script: "usage-limit(resets=3h)x*", Env: toldToWait, Flags: []string{"--no-wait"}, Code: 75, Class: "usage_limit", Requests: 1},
 	{Name: "ServerErrorsOfHalfAMinute", After: "2.0.77", Script: "500x*", Code: 75, Class: "server_error", Requests: 7}, // as long as our own back-off would last

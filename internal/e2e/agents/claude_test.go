@@ -78,7 +78,7 @@ var claude = &agent{
 	// Every day TestSeed000 has its limits, failures, deadlines and prompts, TestBooks (internal/e2e/record) its usage, and TestClaude_Run (the root package) its
 	// sessions; what Belay does with output and signals is the same for codex, which takes half the CPU.
 	rarely: []string{"TestScenario", "TestTRNS05_Retry", "TestINTEG04_LongPrompts", "TestINTEG05_TimedOut", "TestOUT03_Format", "TestCost_StalledAttemptCounts", "TestPrompt_Text",
-		"TestPrompt_PipedInput", "TestOutput_StreamIsLive", "TestOutput_ReaderLeaves", "TestEmpty_AfterATool", "TestStop_WhileItWaits", "TestResume_OrNew", "TestEmpty_Answer", "TestOUT04_Usage", "TestTRNS06_Session"},
+		"TestPrompt_PipedInput", "TestOutput_StreamIsLive", "TestOutput_ReaderLeaves", "TestEmpty_AfterATool", "TestStop_WhileItWaits", "TestResume_OrNew", "TestEmpty_Answer", "TestOUT04_Usage", "TestTRNS06_Session", "TestGitHub", "TestINTEG01_Calls"},
 }
 
 var claudeVaries = []*regexp.Regexp{

@@ -17,8 +17,8 @@ func TestCodex_EmptyPlain(t *testing.T) {
 			return s.Run("belay", args...)
 		}
 		for name, nothing := range codex.nothings {
-			if name != "none" && name != "an empty message" && !full {
-				continue
+			if name != "an empty message" && !full {
+				continue // every day TestEmpty_Answer has an answer with nothing in it
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

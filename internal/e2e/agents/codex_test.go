@@ -58,7 +58,7 @@ var codex = &agent{
 		"a refusal's part":  codexAnswer(codexMessage(`{"type":"refusal","refusal":"I cannot help with that."}`)),
 		"nothing in a part": codexAnswer(codexMessage("")),
 	},
-	dailyNothings: []string{"none", "an empty message", "a refusal's part"},
+	dailyNothings: []string{"none"},
 	emptyRequests: 1,
 
 	text: func(size int) string { return codexText(size, false) },
