@@ -118,9 +118,17 @@ func TestSeed000(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 		},
-		"050_Timeout": func(t *testing.T, s *stage.Stage) {
+		"050_Timeout_100_NothingElseStartsIt": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("hang x*")
-			r := s.Belay([]string{"--timeout", "30s"}, []string{"-p", "say hi"})
+			run := s.StartBelay([]string{"--timeout", "30s"}, []string{"-p", "say hi"}, nil)
+			s.Eventually("it asks", func() bool { return s.Requests() == 1 })
+			for _, p := range s.Left() {
+				if strings.Contains(p.Args, "stream-json") && !strings.Contains(p.Args, "belay run") && parent(p.PID) != run.Cmd.Process.Pid {
+					t.Errorf("%v was started by %d, not by belay, %d", p, parent(p.PID), run.Cmd.Process.Pid)
+				}
+			}
+			started(run)
+			r := run.Wait()
 			r.Exits(124)
 			r.Is("timeout", 1)
 			s.Asked(1)
@@ -143,6 +151,7 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"070_Jitter": func(t *testing.T, s *stage.Stage) {
+			stage.InFull(t) // every day TestAgent_FromEnv (the root package) has the variable, and package retry what it does
 			s.Rehearse("500x*")
 			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0.2"}
 			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
@@ -197,24 +206,13 @@ func TestSeed000(t *testing.T) {
 			}
 			s.Asked(0)
 		},
-		"100_NothingElseStartsIt": func(t *testing.T, s *stage.Stage) {
-			s.Rehearse("hang")
-			run := s.StartBelay(nil, []string{"-p", "say hi"}, nil)
-			s.Eventually("it asks", func() bool { return s.Requests() == 1 })
-			for _, p := range s.Left() {
-				if strings.Contains(p.Args, "stream-json") && !strings.Contains(p.Args, "belay run") && parent(p.PID) != run.Cmd.Process.Pid {
-					t.Errorf("%v was started by %d, not by belay, %d", p, parent(p.PID), run.Cmd.Process.Pid)
-				}
-			}
-			started(run)
-			run.Signal(os.Interrupt)
-			run.Wait().Exits(130)
-		},
-		"110_LogDir": func(t *testing.T, s *stage.Stage) {
+		"110_LogDir_120_NoShell": func(t *testing.T, s *stage.Stage) {
 			dir := filepath.Join(s.Dir, "elsewhere")
 			s.Env, s.State = []string{"CLAUDE_LOG_DIR=" + dir}, filepath.Join(dir, "state")
 			before := tree(t, s.Dir)
-			s.Belay(nil, []string{"-p", "say hi"}).Exits(0)
+			s.Belay([]string{"--prompt", hostilePrompt}, []string{"-p"}).Exits(0)
+			s.Asked(1)
+			readByNoShell(t, s)
 			if log := entries(t, filepath.Join(dir, "claude_invocations.jsonl")); len(log) != 1 {
 				t.Errorf("%+v", log)
 			}
@@ -229,11 +227,6 @@ func TestSeed000(t *testing.T) {
 			if want := "elsewhere/claude_invocations.jsonl elsewhere/state/.swept elsewhere/state/log.jsonl elsewhere/state/sessions/claude-ID.json"; strings.Join(written, " ") != want {
 				t.Errorf("written: %q, want %s", written, want)
 			}
-		},
-		"120_NoShell": func(t *testing.T, s *stage.Stage) {
-			s.Belay([]string{"--prompt", hostilePrompt}, []string{"-p"}).Exits(0)
-			s.Asked(1)
-			readByNoShell(t, s)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -135,7 +135,7 @@ func parted(said string) (callbacks, messages string) {
 // longer than claude may be silent, and a session that goes on in another process.
 func TestShim_ClaudeSDK(t *testing.T) {
 	t.Parallel()
-	sdkScene{
+	scene := sdkScene{
 		script: `200(text="one", used=5h:42%,7d:17%), tool(bash: "echo made > made"), 200(text="two"), tool(mcp__lab__echo: {}), 200(text="three"), 429x2, hang, 200(text="six"), 200(text="seven")`,
 		plan: `[{"use":{"partial":true,"hooks":true,"mcp":true,"slow":21000}},{"models":true},{"say":"first"},{"say":"second"},{"say":"third"},{"say":"fourth"},
 			{"say":"fifth","interrupt":"HANGS"},{"idle":21000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
@@ -143,10 +143,17 @@ func TestShim_ClaudeSDK(t *testing.T) {
 		want:  []string{`"models"`, `"asked"`, `"called"`, `"hook"`, `"stream_event"`, `"interrupted"`, `"one"`, `"two"`, `"three"`, `"six"`, `"seven"`, `"is_error":true`},
 		asked: 10,
 		hangs: 8,
-	}.compare(t, claude, clitest.SDK(t), "converse.mjs", func(t *testing.T, s *stage.Stage) {
+	}
+	turns := []string{"turn ok", "turn ok", "turn ok", "turn rate_limit", "turn interrupted", "turn ok", "turn ok"}
+	if !full { // every day TestShim_CodexSDK has a session that goes on in another process
+		scene.plan = strings.Replace(scene.plan, `,{"resume":true},{"say":"seventh"}`, "", 1)
+		scene.want = slices.DeleteFunc(scene.want, func(text string) bool { return text == `"seven"` })
+		scene.asked, turns = 9, turns[:6]
+	}
+	scene.compare(t, claude, clitest.SDK(t), "converse.mjs", func(t *testing.T, s *stage.Stage) {
 		// Each turn is on record with its own verdict and usage, and the line of the process has all of it.
 		var got []string
-		var turns, all verdict.Usage
+		var told, all verdict.Usage
 		for _, e := range s.Log() {
 			var used verdict.Usage
 			json.Unmarshal(e.Usage, &used)
@@ -154,17 +161,17 @@ func TestShim_ClaudeSDK(t *testing.T) {
 				all = all.Add(used)
 				continue
 			}
-			turns = turns.Add(used)
+			told = told.Add(used)
 			got = append(got, string(e.Kind)+" "+string(cmp.Or(e.ErrorType, "ok")))
 		}
-		if want := []string{"turn ok", "turn ok", "turn ok", "turn rate_limit", "turn interrupted", "turn ok", "turn ok"}; !slices.Equal(got, want) {
-			t.Errorf("%q are on record, want %q", got, want)
+		if !slices.Equal(got, turns) {
+			t.Errorf("%q are on record, want %q", got, turns)
 		}
 		if known := quotaKnown(s); known != usedSaid {
 			t.Errorf("known of its limits: %q", known)
 		}
-		if turns.InputTokens != all.InputTokens || turns.OutputTokens != all.OutputTokens || turns.InputTokens == 0 {
-			t.Errorf("the turns have used %+v and all %+v", turns, all)
+		if told.InputTokens != all.InputTokens || told.OutputTokens != all.OutputTokens || told.InputTokens == 0 {
+			t.Errorf("the turns have used %+v and all %+v", told, all)
 		}
 	})
 }
