@@ -145,8 +145,8 @@ func TestFallback_NotTried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "Auth" || name == "MaxCost" {
-				stage.InFull(t)
+			if name == "Auth" || name == "MaxCost" || name == "WorkDone" {
+				stage.InFull(t) // every day TestFallback (internal/engine) has them
 			}
 			s := fallbackStage(t, test.script)
 			r := s.Belay(slices.Concat([]string{"--fallback", "codex"}, test.flags), test.args)
@@ -159,8 +159,9 @@ func TestFallback_NotTried(t *testing.T) {
 	}
 }
 
-// Everybody is out: the run says when the first of them is free again.
+// Everybody is out: the run says when the first of them is free again. Every day TestFallback_EarliestReset (internal/engine) has it.
 func TestFallback_AllOut(t *testing.T) {
+	stage.InFull(t)
 	t.Parallel()
 	s := fallbackStage(t, "usage-limit(resets=3h), usage-limit(resets=9h)x*")
 	r := s.Belay([]string{"--fallback", "codex"}, claude.ask("hi"))
