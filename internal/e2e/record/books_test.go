@@ -123,7 +123,7 @@ func TestBooks(t *testing.T) {
 	var plan []run
 	for range rounds(t) {
 		for i, s := range shapes {
-			if clitest.OneOf(3, i+1) || os.Getenv("BELAY_TEST_CLI_RUNS") != "" {
+			if clitest.OneOf(4, i+1) || os.Getenv("BELAY_TEST_CLI_RUNS") != "" {
 				plan = append(plan, run{s, len(plan)})
 			}
 		}
