@@ -83,7 +83,9 @@ func TestInstall_WhatClaudeAdds(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(u.home, ".claude.json.belay-backup")); err == nil {
 		t.Error("the copy is left")
 	}
-	u.says(u.calls(u.repo, claude, "mcp", "list"), "lab: "+probePath()+" -x", "Connected")
+	if full { // every day the file is enough: it is as claude wrote it
+		u.says(u.calls(u.repo, claude, "mcp", "list"), "lab: "+probePath()+" -x", "Connected")
+	}
 }
 
 // The same with codex, which keeps the layout of its file.
