@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -64,7 +65,9 @@ func TestClaude_Install(t *testing.T) {
 			t.Errorf("%s: what a failing hook printed reached the model", how)
 		}
 	}
-	play("bare")
+	if clitest.Full() { // what a bare claude does changes with its version
+		play("bare")
+	}
 	if log := failures(s); len(log) > 0 {
 		t.Errorf("on record: %+v", log)
 	}

@@ -32,6 +32,9 @@ func beforeTools(t *testing.T, cli stage.CLI, run func(*stage.Stage, string) *st
 	for _, version := range cli.Versions {
 		for _, how := range []string{"bare", "behind-belay"} {
 			t.Run(version+"/"+how, func(t *testing.T) {
+				if how == "bare" {
+					stage.InFull(t) // every day it is Belay that is tested: what a bare CLI does changes with its version
+				}
 				t.Parallel()
 				s := play(t, cli, version, calls())
 				command, nap := filepath.Join(s.Work, "hook.sh"), 15
