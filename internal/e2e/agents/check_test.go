@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -51,8 +52,10 @@ func TestCheck_Mended(t *testing.T) {
 	})
 }
 
-// One that never mends it is told three times. Its last answer is on stdout, and the exit code is 1.
+// One that never mends it is told three times. Its last answer is on stdout, and the exit code is 1. Every day check.txtar of cmd/belay and TestCheck_Stories
+// (internal/engine) have it.
 func TestCheck_NeverMended(t *testing.T) {
+	stage.InFull(t)
 	checkedAgents(t, func(t *testing.T, a *agent) {
 		s := a.New(t, "", "200")
 		r := s.Belay([]string{"--check", "false", "--exit-code", "child"}, a.ask("say hi"))

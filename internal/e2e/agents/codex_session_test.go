@@ -111,7 +111,7 @@ func TestCodex_TakesPlannedArguments(t *testing.T) {
 			{"-a", "never", "-m", "exec", "e", quick, "-C", "sub", "--add-dir", "."},
 			{"exec", quick, "-c", "model_reasoning_effort=low", "--image", "none.png", "other.png", "-c", "hide_agent_reasoning=true"},
 		} {
-			if !clitest.OneOf(2, i) {
+			if !clitest.OneOf(4, i) {
 				continue
 			}
 			s := codex.New(t, version, "200(in=10, out=5)x*")
