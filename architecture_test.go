@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/belay-run/belay/internal/test/must"
@@ -434,6 +435,16 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 // eachFile calls a function for each file of the product.
 func eachFile(t *testing.T, each func(name string, file *ast.File)) {
 	t.Helper()
+	files, err := productFiles()
+	must.OK(t, err)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		each(name, files[name])
+	}
+}
+
+// productFiles are the files of the product, parsed once for all tests.
+var productFiles = sync.OnceValues(func() (map[string]*ast.File, error) {
+	files := map[string]*ast.File{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -445,14 +456,11 @@ func eachFile(t *testing.T, each func(name string, file *ast.File)) {
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err == nil {
-			each(name, file)
-		}
+		files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		return err
 	})
-	must.OK(t, err)
-}
+	return files, err
+})
 
 func explained(name string) bool {
 	for prefix := range opens {

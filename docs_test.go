@@ -169,11 +169,14 @@ func TestDocs_Links(t *testing.T) {
 	}
 }
 
+// notInAnchor is what GitHub leaves out of the anchor of a heading.
+var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+
 // hasHeading reports whether a page has a heading that GitHub gives that anchor.
 func hasHeading(page, anchor string) bool {
 	for line := range strings.Lines(page) {
 		if title := strings.TrimLeft(line, "#"); title != line {
-			title = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			title = notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
 			if strings.ReplaceAll(title, " ", "-") == anchor {
 				return true
 			}
