@@ -119,7 +119,8 @@ func inSet(pid int, name string, sig syscall.Signal) bool {
 
 // Find reads one entry of the table. The error is os.ErrProcessDone if there is no such process.
 func Find(pid int) (Proc, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var buf [maxStat]byte
+	data, err := readOnce("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])
 	if errors.Is(err, fs.ErrNotExist) && noProc() {
 		return findWithoutProc(pid)
 	}
@@ -136,15 +137,39 @@ func Find(pid int) (Proc, error) {
 	return p, nil
 }
 
+// maxStat is more than /proc/<pid>/stat has: some fifty numbers of up to twenty digits, and a name of up to 64 bytes.
+const maxStat = 2048
+
+// readOnce reads a file that the kernel hands over in one piece. A walk reads one of each process: os.ReadFile makes seven system calls where three do.
+func readOnce(path string, buf []byte) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Read(fd, buf)
+	}
+	return buf[:max(n, 0)], err
+}
+
 // parseStat takes /proc/<pid>/stat apart. The name stands in parentheses and may contain some itself.
 func parseStat(data []byte) (Proc, bool) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if open < 1 || end < open {
 		return Proc{}, false
 	}
-	f := bytes.Fields(data[end+1:])
-	if len(f) < 22 {
-		return Proc{}, false
+	var f [22][]byte // there are thirty more, which nothing asks for
+	rest := bytes.TrimSpace(data[end+1:])
+	for i := range f {
+		f[i], rest, _ = bytes.Cut(rest, []byte(" "))
+		if len(f[i]) == 0 {
+			return Proc{}, false
+		}
 	}
 	var p Proc
 	var err [6]error
