@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -222,7 +221,7 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 // Where the output has no other place than the result, the result has all of it or is a failure: a part is never taken for all.
 func TestTranscript_WholeOrFailed(t *testing.T) {
 	noDisk(t)
-	tooMuch := steps(0, slices.Repeat([]enginetest.Step{enginetest.Print(large)}, 42)...) // 66 MiB: more than memory takes as well
+	tooMuch := steps(0, enginetest.Print(large), enginetest.Print(strings.Repeat(large, 41))) // 66 MiB: more than memory takes as well
 	t.Run("WholeWithRetries", func(t *testing.T) {
 		r := &engine.Runner{Policy: retry.Policy{MaxRetries: 1}}
 		script(r, steps(0, enginetest.Print(large), enginetest.Print(large), enginetest.Print("end")))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/test/must"
@@ -116,10 +117,10 @@ func TestRunaway_Recorded(t *testing.T) {
 	}
 }
 
-// Nor is one of 500 random ones: edits and tests in turn, searches side by side, sub-agents that do the same as their agent. What follows each is one:
+// Nor is one of a hundred random ones, or of as many as make test-full tries: edits and tests in turn, searches side by side, sub-agents that do the same as their agent. What follows each is one:
 // a call that is made five times in a row.
 func TestRunaway_Random(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range 100 * uint64(faulttest.Rounds(t)) {
 		r := rand.New(rand.NewPCG(seed, 45))
 		w := &transcriptWriter{random: r, format: (*transcriptWriter).claude, threads: []string{""}}
 		args := []string{"claude", "-p"}
