@@ -129,11 +129,11 @@ func TestScreen(t *testing.T) {
 			return e, true
 		}}
 		var out bytes.Buffer
-		script(r, steps(0, enginetest.Print("\x1b[2J"), enginetest.Wait(48*time.Hour)))
+		script(r, steps(0, enginetest.Print("\x1b[2J"), enginetest.Wait(3*time.Hour)))
 		c := claude
 		c.Stdout = &out
 		res, err := r.Run(t.Context(), c)
-		if err != nil || res.Duration != 48*time.Hour || out.String() != "\x1b[2J" {
+		if err != nil || res.Duration != 3*time.Hour || out.String() != "\x1b[2J" {
 			t.Errorf("%v after %v, %q", err, res.Duration, out.String())
 		}
 		log := entries(t, r)
