@@ -187,8 +187,9 @@ func (m *model) check(before gate.State) {
 	m.checkNotStuck()
 
 	var back gate.State
-	if err := json.Unmarshal([]byte(show(s)), &back); err != nil || show(back) != show(s) {
-		m.Fatalf("%s came back as %s, %v", show(s), show(back), err)
+	text := show(s)
+	if err := json.Unmarshal([]byte(text), &back); err != nil || show(back) != text {
+		m.Fatalf("%s came back as %s, %v", text, show(back), err)
 	}
 }
 

@@ -160,7 +160,6 @@ func in(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
 func TestLastResort_Large(t *testing.T) {
 	noise := strings.Repeat("error: something else happened in line 429 of the file\n", 20000)
 	for text, want := range map[string]verdict.Class{
-		noise:                               "",
 		noise + "HTTP 429\n":                verdict.RateLimit,
 		"HTTP 429\n" + noise:                "",
 		noise[:1000] + "\nECONNRESET\n":     verdict.Network,

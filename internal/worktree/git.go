@@ -41,7 +41,7 @@ const local = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_PREFIX GI
 func Environ(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
-		return slices.Contains(strings.Fields(local), name)
+		return strings.HasPrefix(name, "GIT_") && slices.Contains(strings.Fields(local), name)
 	})
 }
 
