@@ -19,7 +19,7 @@ import (
 // way of the disk of a worker that was killed after the job had ended while PostgreSQL was away, and nothing runs again; the second goes to a file of its own.
 func TestLarge_ResultInParts(t *testing.T) {
 	t.Parallel()
-	size := number("BELAY_TEST_LARGE_MB", 3) << 20
+	size := number("BELAY_TEST_LARGE_MB", 2) << 20
 	f := newFarm(t, fleettest.Database(t))
 	f.bee.work(1)
 	fleettest.Put(t, f.ant.dir, "tasks.jsonl", `{"id":"a"}`+"\n")

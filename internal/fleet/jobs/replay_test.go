@@ -34,7 +34,7 @@ func TestReplay_NotRunAgain(t *testing.T) {
 	t.Parallel()
 	f := encrypted(t)
 	f.bee.work(1)
-	script := `echo ran >> ` + f.dir + `/ran; while ! test -e ` + f.dir + `/go; do sleep 0.05; done; if test "$1" = large; then head -c 3000000 /dev/zero | tr '\0' x; else echo "$1 $$"; test -e ` + f.dir + `/good; fi`
+	script := `echo ran >> ` + f.dir + `/ran; while ! test -e ` + f.dir + `/go; do sleep 0.05; done; if test "$1" = large; then head -c 1500000 /dev/zero | tr '\0' x; else echo "$1 $$"; test -e ` + f.dir + `/good; fi`
 	start := func(flags ...string) {
 		f.batch = f.ant.start(append(append([]string{"batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl"}, flags...), "--", "sh", "-c", script, "-", "{id}")...)
 	}
@@ -72,7 +72,7 @@ select jsonb_build_object('job', id, 'attempt', attempt), 'belay', 1000, 2, 'job
 	for _, l := range f.results(1) {
 		got[l.Task] = l
 	}
-	if len(got["large"].Result) != 3000000 || got["small"].State != "failed" || !strings.HasPrefix(got["small"].Result, "small ") || len(f.ran()) != 2 {
+	if len(got["large"].Result) != 1500000 || got["small"].State != "failed" || !strings.HasPrefix(got["small"].Result, "small ") || len(f.ran()) != 2 {
 		t.Errorf("ran %v: %.300v", f.ran(), got)
 	}
 	fleettest.Put(t, f.dir, "good", "")
