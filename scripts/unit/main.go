@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // covered are the packages whose tests have to cover them, and leastCover by how many percent.
@@ -43,7 +44,8 @@ func main() {
 	}
 	quick := flag.Bool("quick", false, "run short tests only")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// Where one is ignored, as in the background of a shell or under nohup, tests that send it would hang. What is caught here has its usual effect there.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	if err := work(ctx, *quick, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
