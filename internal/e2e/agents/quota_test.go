@@ -51,7 +51,7 @@ func TestBatch_Reserve(t *testing.T) {
 		for _, keep := range []string{"20%", "nothing"} {
 			tasks, each, lasts := 60, 2, "2m"
 			if !full {
-				if tasks, each, lasts = 6, 20, "20s"; a == claude || keep == "nothing" {
+				if tasks, each, lasts = 12, 8, "20s"; a == claude || keep == "nothing" {
 					continue
 				}
 			}
