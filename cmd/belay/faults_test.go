@@ -29,7 +29,7 @@ import (
 // seeds begin.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	faults, seed := faulttest.Count(t, "BELAY_TEST_PROCESS_FAULTS", 100), uint64(faulttest.Count(t, "BELAY_TEST_SEED", 1))
+	faults, seed := faulttest.Count(t, "BELAY_TEST_PROCESS_FAULTS", 50), uint64(faulttest.Count(t, "BELAY_TEST_SEED", 1))
 	players := buildPlayers(t)
 	tried, runs, starts, wrong := 0, 0, 0, 0
 	for tried < faults && !t.Failed() {

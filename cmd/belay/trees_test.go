@@ -23,11 +23,11 @@ import (
 )
 
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
-// every ending of run, hook and mcp, of a batch, of a detached run and of a check; in make test with every eleventh pair of run, and fewer
+// every ending of run, hook and mcp, of a batch, of a detached run and of a check; in make test with every thirteenth pair of run, and fewer
 // of the others, which start a command as run does. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
 func TestTrees(t *testing.T) {
 	// Most of the time each tree waits.
-	playTrees(t, 24, "", map[string]int{"run": 11, "hook": 11, "mcp": 11, "batch": 17, "detached": 17, "check": 17})
+	playTrees(t, 24, "", map[string]int{"run": 13, "hook": 17, "mcp": 17, "batch": 23, "detached": 23, "check": 23})
 }
 
 // playTrees plays the trees of some hosts, so many at the same time. In make test it is one of so many pairs of shape and ending.

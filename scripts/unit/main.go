@@ -35,8 +35,13 @@ var outside = []string{"cmd/belay", "internal/e2e/agents", "internal/e2e/hooks",
 // the same time is in the tests of those that do so. Those of commands are too: what a command does at the same time is in the packages that it calls, and in
 // executables that the tests of cmd/belay start, and to link all of Belay with the race detector for each of thirty commands takes twice as long.
 // make test-full watches them all.
-var sequential = []string{"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/opencode", "internal/config",
-	"internal/label", "internal/price", "internal/printable", "internal/profile", "internal/redact", "scripts/arrows"}
+var sequential = []string{
+	"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gemini", "internal/agent/generic", "internal/agent/history",
+	"internal/agent/opencode", "internal/belayd", "internal/belayd/request", "internal/certificate", "internal/config", "internal/engine/session",
+	"internal/fleetpipe", "internal/gatefile", "internal/label", "internal/mcp/wire", "internal/notify", "internal/outcome", "internal/overview",
+	"internal/price", "internal/printable", "internal/profile", "internal/quota", "internal/redact", "internal/rehearse/rehearsal", "internal/shim",
+	"internal/signame", "internal/state", "internal/trace", "internal/when", "scripts/api", "scripts/arrows", "scripts/reference",
+}
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == execArgument {
