@@ -32,14 +32,20 @@ func TestPs_LeftByKilledBelay(t *testing.T) {
 			"HookAtOnce":     {[]string{"hook"}, false},
 			"KeepBackground": {[]string{"hook", "--keep-background"}, true},
 			"MCP":            {[]string{"mcp"}, true},
+			"Check":          {[]string{"run", "--check"}, true},
 		} {
-			if daemon != "Marked" && name != "HookAtOnce" && !clitest.Full() {
+			if daemon != "Marked" && name != "HookAtOnce" && name != "Check" && !clitest.Full() {
 				continue // each way once, and each daemon once
 			}
 			t.Run(daemon+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				r := newRun(t, 0)
-				r.start("belay", append(tt.args, "--", "sh", "-c", `{ `+script+` } < /dev/null > /dev/null 2>&1; exec sleep 300`)...)
+				line := `{ ` + script + ` } < /dev/null > /dev/null 2>&1; exec sleep 300`
+				command := []string{"--", "sh", "-c", line}
+				if name == "Check" {
+					command = []string{line, "--", "true"}
+				}
+				r.start("belay", append(tt.args, command...)...)
 				eventually(t, "the daemon is up", func() bool {
 					_, err := os.Stat(filepath.Join(r.dir, "up"))
 					records, _ := os.ReadDir(filepath.Join(r.dir, "state", "runs"))

@@ -27,11 +27,8 @@ const checkPrompt = "The work is not done: it did not pass this check. Find out 
 // maxFeedback is how much of the end of a check's output an agent is told.
 const maxFeedback = 8 << 10
 
-// checkMark ends the id that marks what a check has started.
-const checkMark = "-check"
-
 // WithinCheck reports whether this process is part of a check.
-func WithinCheck() bool { return strings.Contains(os.Getenv(supervise.RunIDVar), checkMark) }
+func WithinCheck() bool { return strings.Contains(os.Getenv(supervise.RunIDVar), supervise.CheckPart) }
 
 // NoCheck reports whether what a command does cannot be checked: an agent works for a person, or in a conversation.
 func NoCheck(p agent.Profile) bool {
@@ -105,7 +102,7 @@ func (f *finding) run(cand *candidate, n int, answer *belaytype.Output) {
 	}
 	env := []string{fmt.Sprint("BELAY_ATTEMPT=", n), "BELAY_TASK_ID=" + strings.ReplaceAll(c.Settings.Task.ID, "\x00", "\uFFFD")}
 	l := launch{args: supervise.Shell(c.Settings.Check.Line), env: env, input: &input.Feed{Source: answer.Reader()}}
-	if e := f.shell(cand, l, supervise.Spec{RunID: c.ID + checkMark, Timeout: c.Settings.Check.Limit(), Placement: place}); len(e.exit.Left) > 0 {
+	if e := f.shell(cand, l, supervise.Spec{RunID: c.ID + supervise.CheckPart, Timeout: c.Settings.Check.Limit(), Placement: place}); len(e.exit.Left) > 0 {
 		e.process.EndTree()
 	}
 }

@@ -165,7 +165,7 @@ func (g *ground) setUp(cand *candidate) error {
 	c.Live.Change(func(rec *supervise.Record) { rec.Activity = "worktree-setup" })
 	var f finding
 	l := launch{args: supervise.Shell(g.settings.Setup), env: []string{"BELAY_CALLER_DIR=" + g.dir}, input: input.None{}}
-	f.shell(cand, l, supervise.Spec{RunID: c.ID + "-setup", Placement: supervise.OwnSession})
+	f.shell(cand, l, supervise.Spec{RunID: c.ID + supervise.SetupPart, Placement: supervise.OwnSession})
 	switch cause := context.Cause(cand.pace.Ctx); {
 	case cause != nil && !f.unmade:
 		return cause

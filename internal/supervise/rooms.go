@@ -26,6 +26,12 @@ type (
 // RunIDVar is the environment variable that marks the descendants of a run.
 const RunIDVar = proctable.RunIDVar
 
+// The endings of ids within a run.
+const (
+	CheckPart = proctable.CheckPart
+	SetupPart = proctable.SetupPart
+)
+
 // Mark returns env with id added to the marker.
 func Mark(env []string, id string) []string { return proctable.Mark(env, id) }
 

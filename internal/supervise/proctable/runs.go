@@ -7,12 +7,23 @@ import (
 	"strings"
 )
 
+// What a run starts beside its command has an id of its own within the run, which is the run's with such an ending, so that it can be ended alone.
+const (
+	CheckPart = "-check" // of what a result is accepted by
+	SetupPart = "-setup" // of what prepares a tree
+)
+
+// isOf reports whether the limit of a process marks it as one of a run, or of what the run starts beside its command.
+func isOf(limit uint64, id string) bool {
+	return limit != 0 && (limit == limitMarkOf(id) || limit == limitMarkOf(id+CheckPart) || limit == limitMarkOf(id+SetupPart))
+}
+
 // Runs returns those of the given runs that the process belongs to: by its environment, or where that was wiped by its
 // limit ([limitMarkOf]), which names only the innermost one.
 func (p Proc) Runs(ids []string) (found []string) {
 	limit := p.limitMark()
 	for _, id := range ids {
-		if limit != 0 && limit == limitMarkOf(id) {
+		if isOf(limit, id) {
 			if found = append(found, id); len(ids) == 1 {
 				return found
 			}
@@ -29,7 +40,7 @@ func (p Proc) Runs(ids []string) (found []string) {
 // Within reports whether this process is itself a part of a run.
 func Within(id string) bool {
 	limit := Proc{PID: os.Getpid()}.limitMark()
-	return limit != 0 && limit == limitMarkOf(id) || slices.Contains(strings.Split(os.Getenv(RunIDVar), ","), id)
+	return isOf(limit, id) || slices.Contains(strings.Split(os.Getenv(RunIDVar), ","), id)
 }
 
 // AbandonedIn reports whether the process belongs to a run whose owner is named by its id ([OwnedID]), has its records in that directory, and
