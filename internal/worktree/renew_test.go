@@ -4,7 +4,9 @@ package worktree
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/test/must"
 )
@@ -64,5 +66,25 @@ func TestPrune_DryKeepsBranch(t *testing.T) {
 		if kept, err := tree.Prune(dry); err != nil || kept != "its branch is not landed" {
 			t.Error(dry, kept, err)
 		}
+	}
+}
+
+// While another git makes a tree of the same repository, its files are there and still empty for a moment, and git worktree ends on reading them.
+func TestRenew_BesideAnother(t *testing.T) {
+	top, s, first := place(t)
+	half := filepath.Join(top, ".git", "worktrees", "half")
+	must.OK(t, os.MkdirAll(half, 0o755))
+	put(t, half, "commondir", "")
+	put(t, half, "gitdir", filepath.Join(filepath.Dir(top), "half", ".git")+"\n")
+	put(t, half, "HEAD", "ref: refs/heads/half\n")
+	written := time.AfterFunc(100*time.Millisecond, func() { os.RemoveAll(half) })
+	defer written.Stop()
+	second, err := s.Plan(top, "", "")
+	must.OK(t, err)
+	second.ID, second.Run = "second", "second"
+	must.OK(t, second.Enter())
+	defer second.Release()
+	if _, err = second.Renew(0, first.Base, Working, nil); err != nil {
+		t.Error(err)
 	}
 }

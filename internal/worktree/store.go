@@ -236,7 +236,14 @@ func (t *Tree) repo() git { return t.store.git(t.store.Dir, "GIT_DIR="+t.Common)
 func (t *Tree) register(args ...string) error {
 	g := t.repo()
 	g.run = ""
-	return g.try(append([]string{"worktree"}, args...)...)
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
+		err := g.try(append([]string{"worktree"}, args...)...)
+		// It reads the files of all trees first, and ends if another git is just making one.
+		if err == nil || pause > time.Second || !strings.Contains(err.Error(), "/commondir") {
+			return err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // git is git in the tree. It is told where that belongs: what is in the tree may say something else.
