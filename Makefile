@@ -69,7 +69,7 @@ renew: reference examples picture faults ## all that documents have from the cod
 # What tests are made of is compiled without what only a debugger reads, which takes a quarter of the compiler's time. Stacks and reports of races need none of it.
 quick check lint unit fuzz cross: export GOFLAGS += -gcflags=all=-dwarf=false
 
-# The compiler collects its garbage less often, which takes a fifth of its CPU, and one gigabyte for SQLite instead of 0.7. Tests run without it (scripts/unit).
+# The compiler collects its garbage less often, which takes a fifth of its CPU, and one gigabyte for SQLite instead of 0.7. The tests of make test run without it (scripts/unit).
 quick check unit cross: export GOGC = 400
 
 # go vet is in make check: on a fresh machine it reads all dependencies first, which takes a quarter as long as all of this.
